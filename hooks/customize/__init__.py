@@ -1,0 +1,1 @@
+"""The customize hooks: which related objects Metacontroller sends along with each parent."""

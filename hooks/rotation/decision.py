@@ -1,0 +1,89 @@
+"""What a pass decides: a value, to be applied, answered and reported by others.
+
+Owns the shape. :mod:`hooks.rotation.phases` makes it. Source: design/rotation.md section 3.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from datetime import timedelta
+from enum import Enum
+from typing import Final, TypeAlias
+
+from hooks.rotation.candidates import Census
+from hooks.rotation.findings import Finding
+from hooks.rotation.model import Policy
+from hooks.rotation.reasons import Reason
+from hooks.rotation.writes import Write
+
+RESYNC: Final = timedelta(seconds=60)
+"""The longest time to the next look."""
+SOON: Final = timedelta(seconds=2)
+"""How soon a pass that stopped, or that waits for its own first half, is looked at again."""
+
+
+class Listing(Enum):
+    """What becomes of the placeholder in the answer."""
+
+    NONE = "none"
+    KEEP = "keep"
+    CREATE = "create"
+
+
+@dataclass(frozen=True, slots=True)
+class Creation:
+    """What the placeholder is made from, once the writes of the pass have landed."""
+
+    claim: str
+    uid: str
+    policy: Policy
+    near_deadline_hosts: tuple[str, ...] = ()
+
+
+Value: TypeAlias = str | int | Mapping[str, int]
+
+
+@dataclass(frozen=True, slots=True)
+class Report:
+    """One log line, written only after all writes of the pass have landed.
+
+    ``once``: the name of the Event that makes it count; the line is left out when that Event was
+    there already. ``on_change``: the line depends on a level, and is written when it differs from
+    the last one of this event and pool. ``about``: of which thing in the pool the level is, where
+    one pass may tell of several; such a line stands for itself, whatever the pass decided. Fields
+    named ``nodeclaim`` or ``reason`` go before those of the decision.
+    """
+
+    event: str
+    fields: tuple[tuple[str, Value], ...] = ()
+    once: str | None = None
+    on_change: bool = False
+    about: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class Decision:
+    """The row that matched, why, and everything that follows from it."""
+
+    row: str
+    reason: Reason
+    detail: str = ""
+    claim: str | None = None
+    writes: tuple[Write, ...] = ()
+    annotations: Mapping[str, str | None] = field(default_factory=dict)
+    listing: Listing = Listing.NONE
+    creation: Creation | None = None
+    look_again: timedelta = RESYNC
+    reports: tuple[Report, ...] = ()
+    census: Census = ()
+    opted_out: frozenset[str] = field(default_factory=frozenset)
+    findings: tuple[Finding, ...] = ()
+
+
+STOP_ROW: Final = "stop"
+
+
+def stop(reason: Reason, claim: str | None = None) -> Decision:
+    """No further write, no annotation change, the placeholder kept, none created, back soon."""
+    return Decision(STOP_ROW, reason, claim=claim, listing=Listing.KEEP, look_again=SOON)

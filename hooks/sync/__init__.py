@@ -1,0 +1,1 @@
+"""The sync hooks: each only chains observe -> decide -> apply -> answer."""

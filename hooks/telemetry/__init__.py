@@ -1,0 +1,1 @@
+"""What people and machines are told of a pass, after its writes have landed."""

@@ -1,0 +1,174 @@
+"""Our software on the control plane, as a user installs it.
+
+Owns the install order (Metacontroller's kinds, namespace and token Secret, the manifests, a
+policy), the hook server with the shipped ServiceAccount's rights and nothing else, and what drives
+it: a real Metacontroller when there is one, else the sandbox's conductor. Source: issue 3, "Harness".
+"""
+
+from __future__ import annotations
+
+import os
+import secrets
+import sys
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
+from pathlib import Path
+from typing import Final
+
+import yaml
+
+from tests.e2e.api import Object
+from tests.e2e.control_plane import ControlPlane
+from tests.e2e.credentials import CONTROLLER
+from tests.e2e.processes import Child, answers, free_ports
+from tests.e2e.programs import metacontroller
+
+HERE = Path(__file__).parent
+NAMESPACE: Final = "node-rotation-system"
+SERVICE_ACCOUNT: Final = "noderotation-hooks"
+CREDENTIAL: Final = "noderotation-hook-token"
+PORT_IN_THE_OVERLAY: Final = "18080"
+"""Stands in ``overlay/`` for the port that the hook server really gets."""
+
+
+class Installation:
+    """What is installed on ``plane``; ``install()`` first."""
+
+    def __init__(self, plane: ControlPlane) -> None:
+        """Nothing is installed yet."""
+        self._plane = plane
+        (self._port,) = free_ports(1)
+        self._token = secrets.token_urlsafe(24)
+        self._starts = 0
+
+    def install(self) -> None:
+        """What the README tells a user to do."""
+        api = self._plane.api
+        api.apply(HERE / "crds")
+        # The Secret must be there before the controllers that refer to it, so its namespace too.
+        api.kubectl("create", "namespace", NAMESPACE)
+        secret = f"--from-literal=token={self._token}"
+        api.kubectl("create", "secret", "generic", f"--namespace={NAMESPACE}", CREDENTIAL, secret)
+        api.apply_objects(*self.manifests())
+
+    def manifests(self) -> list[Object]:
+        """The shipped manifests, pointed to the hook server of these tests."""
+        rendered = self._plane.api.kubectl("kustomize", str(HERE / "overlay"))
+        if rendered.count(f":{PORT_IN_THE_OVERLAY}/") == 0:
+            message = f"the overlay names port {PORT_IN_THE_OVERLAY} nowhere"
+            raise RuntimeError(message)
+        text = rendered.replace(f":{PORT_IN_THE_OVERLAY}/", f":{self._port}/")
+        objects: list[Object] = list(yaml.safe_load_all(text))
+        for one in objects:
+            if one["kind"] == "Deployment":
+                # The server runs here instead. Its Pods would only land on the pools' own nodes.
+                one["spec"]["replicas"] = 0
+        return objects
+
+    def govern(self, pool: str) -> None:
+        """Let the pool be rotated at any time, one node right after the other."""
+        window = {
+            "timezone": "UTC",
+            "days": ["Mon", "Tue", "Wed", "Thu", "Fri", "Sat", "Sun"],
+            "start": "00:00",
+            "end": "24:00",
+        }
+        policy = {
+            "apiVersion": "noderotation.io/v1alpha1",
+            "kind": "RotationPolicy",
+            "metadata": {"name": pool},
+            "spec": {
+                "nodePoolSelector": {"matchLabels": {"pool": pool}},
+                "maintenanceWindows": [window],
+                "surge": {"cooldownAfter": "0s", "readyTimeout": "5m"},
+            },
+        }
+        self._plane.api.apply_objects(policy)
+
+    @contextmanager
+    def hooks(self, *, server: str | None = None, package: Path | None = None) -> Iterator[Child]:
+        """Run the hook server until the end of ``with``.
+
+        ``server`` is what it takes for the API server (an :class:`.interposer.Interposer`'s
+        address); ``package`` a folder with another ``hooks`` package that is to be run instead.
+        """
+        self._starts += 1
+        name = f"hooks-{self._starts}"
+        child = Child(name, _command(), self._plane.logs, self._environment(name, server, package))
+        try:
+            child.await_healthy(answers(f"http://127.0.0.1:{self._port}/readyz"))
+            yield child
+        finally:
+            child.stop()
+
+    @contextmanager
+    def controller(self) -> Iterator[Child]:
+        """Run what calls the hooks until the end of ``with``."""
+        real = metacontroller()
+        child = self._metacontroller(real) if real else self._conductor()
+        try:
+            yield child
+            child.require_running()
+        finally:
+            child.stop()
+
+    def _metacontroller(self, program: Path) -> Child:
+        metrics, probes = free_ports(2)
+        command = (
+            str(program),
+            f"--kubeconfig={self._plane.credentials.kubeconfig(CONTROLLER)}",
+            "--client-go-qps=100",
+            "--client-go-burst=200",
+            "--discovery-interval=5s",
+            f"--metrics-address=127.0.0.1:{metrics}",
+            f"--health-probe-bind-address=127.0.0.1:{probes}",
+        )
+        child = Child("metacontroller", command, self._plane.logs)
+        try:
+            child.await_healthy(answers(f"http://127.0.0.1:{probes}/readyz"))
+        except BaseException:
+            child.stop()
+            raise
+        return child
+
+    def _conductor(self) -> Child:
+        command = (
+            sys.executable,
+            "-m",
+            "hooks.sandbox.conductor",
+            f"--server={self._plane.url}",
+            f"--token-file={self._plane.credentials.token_file(CONTROLLER)}",
+            f"--ca-file={self._plane.ca}",
+            "--controller=node-rotation",
+        )
+        return Child("conductor", command, self._plane.logs, _python_path())
+
+    def _environment(
+        self, name: str, server: str | None, package: Path | None
+    ) -> Mapping[str, str]:
+        logs = self._plane.logs
+        token_file = logs / "hook.token"
+        token_file.write_text(self._token)
+        account = self._plane.api.kubectl(
+            "create", "token", SERVICE_ACCOUNT, f"--namespace={NAMESPACE}", "--duration=2h"
+        )
+        kubeconfig = self._plane.credentials.kubeconfig_of(name, account.strip(), server)
+        return {
+            "KUBECONFIG": str(kubeconfig),
+            "NODEROTATION_TOKEN_FILE": str(token_file),
+            "NODEROTATION_NAMESPACE": NAMESPACE,
+            "NODEROTATION_BIND": f"127.0.0.1:{self._port}",
+            **_python_path(package),
+        }
+
+
+def _command() -> tuple[str, ...]:
+    """The installed command of the interpreter that runs the tests."""
+    return str(Path(sys.executable).with_name("noderotation")), "serve"
+
+
+def _python_path(first: Path | None = None) -> dict[str, str]:
+    parts = [str(first)] if first else []
+    if "PYTHONPATH" in os.environ:
+        parts.append(os.environ["PYTHONPATH"])
+    return {"PYTHONPATH": os.pathsep.join(parts)} if parts else {}

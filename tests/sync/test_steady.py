@@ -1,0 +1,100 @@
+"""What goes on and on: no writes, no reads, no lines; and what the hook keeps in mind meanwhile."""
+
+from __future__ import annotations
+
+import json
+from datetime import datetime, timedelta
+
+import pytest
+from structlog.testing import capture_logs
+
+from hooks import names
+from hooks.sync.nodepool import NodePoolSync
+from tests.support.folders import load, names_of_folders, run, settings_from
+from tests.support.live import Live
+from tests.support.scene import idle, named, where
+
+QUIET = [
+    "backing-off",
+    "cooling-down",
+    "excluded-for-twenty-seconds-more",
+    "everything-is-suspended",
+    "fatal-no-age-left",
+    "freeze-is-unreadable",
+    "frozen-while-the-placeholder-runs",
+    "karpenter-drains",
+    "never-expires",
+    "no-policy-at-all",
+    "policy-is-suspended",
+    "too-young",
+    "two-policies-tie",
+    "unschedulable",
+    "waits-for-a-node",
+    "window-has-just-closed",
+]
+"""Fixtures of worlds in which nothing is to do before something changes."""
+
+
+@pytest.mark.parametrize("name", QUIET)
+def test_a_steady_state_makes_no_call_at_all(name: str) -> None:
+    outcome = run(load(name))
+    assert (outcome.reads, outcome.writes) == ([], [])
+    assert "annotations" not in outcome.response
+
+
+AT_AN_EDGE = {"karpenter-drains-for-tgp-and-buffer", "not-created-yet"}
+"""Fixtures of the last moment before something is told."""
+
+
+def _steady() -> list[str]:
+    """Fixtures whose pass changes nothing, so that the next one sees the same world."""
+    stored = [load(name) for name in names_of_folders()]
+    return [
+        each.name
+        for each in stored
+        if each.name not in AT_AN_EDGE
+        and not each["writes"]
+        and not each["troubles"]["troubles"]
+        and not each["response"].get("raises")
+        and not each["response"].get("annotations")
+    ]
+
+
+@pytest.mark.parametrize("name", _steady())
+def test_the_same_is_not_told_again(name: str) -> None:
+    stored = load(name)
+    now = datetime.fromisoformat(stored.now)
+    live = Live(stored["live"], stored.now)
+    times = iter((now, now + timedelta(seconds=1)))
+    hook = NodePoolSync(settings_from(stored["settings"]), live.within, lambda: next(times))
+    body = json.dumps(stored["request"]).encode()
+    hook(body, deadline=0.0)
+    with capture_logs() as lines:
+        hook(body, deadline=0.0)
+    assert lines == []
+
+
+def test_an_opt_out_is_remembered_for_a_minute() -> None:
+    """Reading each opted-out Node again on every pass would be a flood of reads."""
+    world = where(idle(), lambda w: named(w.nodes, "node-old")["metadata"]["annotations"].update(
+        {names.DO_NOT_DISRUPT: "true"}))  # fmt: skip
+    live = Live(world.live())
+    start = datetime.fromisoformat("2026-11-29T20:00:00Z")
+    clock = [start]
+    hook = NodePoolSync(settings_from({}), live.within, lambda: clock[0])
+
+    def reads(after: timedelta) -> list[str]:
+        clock[0] = start + after
+        live.reads.clear()
+        answer = json.loads(hook(json.dumps(world.request()).encode(), deadline=0.0))
+        assert "annotations" not in answer
+        return list(live.reads)
+
+    assert reads(timedelta(0)) == ["get nodes node-old"]
+    assert reads(timedelta(seconds=59)) == []
+    assert reads(timedelta(seconds=60)) == ["get nodes node-old"]
+    del live.objects["nodes"]["node-old"]["metadata"]["annotations"][names.DO_NOT_DISRUPT]
+    assert reads(timedelta(seconds=119)) == []
+    clock[0] = start + timedelta(seconds=120)
+    answer = json.loads(hook(json.dumps(world.request()).encode(), deadline=0.0))
+    assert answer["annotations"][names.ACTIVE_ROTATION] == "old"

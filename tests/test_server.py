@@ -1,0 +1,334 @@
+"""The server as a process: slow and broken peers, queueing, and how it stops."""
+
+from __future__ import annotations
+
+import json
+import os
+import re
+import signal
+import socket
+import subprocess
+import sys
+import time
+from collections.abc import Iterator
+from concurrent.futures import ThreadPoolExecutor
+from contextlib import ExitStack, closing, contextmanager
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import pytest
+import requests
+
+import hooks
+from hooks.server.process import options
+from hooks.settings import read_settings
+
+THREADS = 2
+LIMIT = 64 * 1024
+READ_TIME = 5.0
+URL = "/sync/nodepool"
+HEADERS = {"Authorization": "Bearer s3cret", "Content-Type": "application/json"}
+HEAD = b"POST /sync/nodepool HTTP/1.1\r\nHost: x\r\nContent-Type: application/json\r\n"
+TOKEN = b"Authorization: Bearer s3cret\r\n"
+
+
+@dataclass
+class Server:
+    process: subprocess.Popen[bytes]
+    port: int
+    log: Path
+
+    def post(self, body: bytes = b"{}") -> requests.Response:
+        url = f"http://127.0.0.1:{self.port}{URL}"
+        return requests.post(url, data=body, headers=HEADERS, timeout=20)
+
+    def connect(self) -> socket.socket:
+        return socket.create_connection(("127.0.0.1", self.port), timeout=20)
+
+    def exchange(self, data: bytes) -> tuple[int, Any]:
+        """Send bytes as they are, and read one answer."""
+        with closing(self.connect()) as peer:
+            peer.sendall(data)
+            return answer_of(peer)
+
+    def lines(self) -> list[dict[str, Any]]:
+        return [json.loads(line) for line in self.log.read_text().splitlines()]
+
+
+def answer_of(peer: socket.socket) -> tuple[int, Any]:
+    data = b""
+    while b"\r\n\r\n" not in data:
+        data += received(peer)
+    head, _, body = data.partition(b"\r\n\r\n")
+    if head.startswith(b"HTTP/1.1 100"):
+        return 100, None
+    length = re.search(rb"(?i)\r\ncontent-length: ([0-9]+)", head)
+    assert length is not None, head
+    while len(body) < int(length[1]):
+        body += received(peer)
+    return int(head.split()[1]), json.loads(body)
+
+
+def received(peer: socket.socket) -> bytes:
+    data = peer.recv(65536)
+    assert data, "the connection ended before the answer did"
+    return data
+
+
+@contextmanager
+def serving(folder: Path) -> Iterator[Server]:
+    (folder / "token").write_text("s3cret")
+    with closing(socket.create_server(("127.0.0.1", 0))) as free:
+        port = free.getsockname()[1]
+    log = folder / "log"
+    with log.open("wb") as written:
+        process = subprocess.Popen(
+            [sys.executable, "-P", str(Path(__file__).with_name("slow_server.py"))],
+            env={
+                **os.environ,
+                "PYTHONPATH": str(Path(hooks.__file__).parents[1]),
+                "NODEROTATION_TOKEN_FILE": str(folder / "token"),
+                "NODEROTATION_BIND": f"127.0.0.1:{port}",
+                "NODEROTATION_THREADS": str(THREADS),
+                "NODEROTATION_BODY_LIMIT": str(LIMIT),
+            },
+            stdout=written,
+            stderr=subprocess.STDOUT,
+        )
+    try:
+        wait_for_port(port)
+        yield Server(process, port, log)
+    finally:
+        process.terminate()
+        process.wait(30)
+
+
+def wait_for_port(port: int) -> None:
+    for _ in range(200):
+        try:
+            assert requests.get(f"http://127.0.0.1:{port}/healthz", timeout=20).ok
+        except requests.ConnectionError:
+            time.sleep(0.05)
+        else:
+            return
+    raise AssertionError("the server did not start")
+
+
+def wait_until_refused(server: Server) -> None:
+    for _ in range(100):
+        try:
+            server.connect().close()
+        except ConnectionRefusedError:
+            return
+        time.sleep(0.01)
+    raise AssertionError("it went on to take connections")
+
+
+@pytest.fixture(scope="module")
+def server(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Server]:
+    with serving(tmp_path_factory.mktemp("server")) as running:
+        yield running
+
+
+def request(body: bytes = b"{}", extra: bytes = TOKEN) -> bytes:
+    return HEAD + extra + b"Content-Length: %d\r\n\r\n" % len(body) + body
+
+
+def chunked(*chunks: bytes, end: bytes = b"0\r\n\r\n") -> bytes:
+    framed = b"".join(b"%x\r\n%s\r\n" % (len(chunk), chunk) for chunk in chunks)
+    return HEAD + TOKEN + b"Transfer-Encoding: chunked\r\n\r\n" + framed + end
+
+
+def test_a_hook_answers_with_nearly_all_of_its_time_left(server: Server) -> None:
+    answer = server.post(b'{"sleep": 0}').json()
+    assert (answer["length"], 7.5 < answer["left"] <= 8) == (12, True)
+
+
+def test_a_connection_serves_one_request_after_the_other(server: Server) -> None:
+    with closing(server.connect()) as peer:
+        for length in (2, 1000, LIMIT):
+            peer.sendall(request(b"{}".ljust(length)))
+            status, body = answer_of(peer)
+            assert (status, body["length"]) == (200, length)
+
+
+@pytest.mark.parametrize(
+    "both",
+    [
+        request(b'{"a": 1}') + request(b"{}"),
+        chunked(b'{"a"', b": 1}") + request(b"{}"),
+        chunked(b'{"a"', b": 1}", end=b"0\r\nA: b\r\n\r\n") + chunked(b"{}"),
+    ],
+)
+def test_two_requests_may_come_at_once(server: Server, both: bytes) -> None:
+    with closing(server.connect()) as peer:
+        peer.sendall(both)
+        answers = [answer_of(peer), answer_of(peer)]
+    assert [(status, body["length"]) for status, body in answers] == [(200, 8), (200, 2)]
+
+
+def test_a_request_may_come_in_pieces(server: Server) -> None:
+    for whole in (request(b'{"a": 1}'), chunked(b'{"a"', b": 1}")):
+        with closing(server.connect()) as peer:
+            peer.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)
+            for position in range(len(whole)):
+                peer.sendall(whole[position : position + 1])
+            status, body = answer_of(peer)
+        assert (status, body["length"]) == (200, 8)
+
+
+def test_a_sender_that_asks_first_is_told_to_go_on(server: Server) -> None:
+    with closing(server.connect()) as peer:
+        peer.sendall(HEAD + TOKEN + b"Expect: 100-continue\r\nContent-Length: 2\r\n\r\n")
+        assert answer_of(peer) == (100, None)
+        peer.sendall(b"{}")
+        data = received(peer)
+        while b"HTTP/1.1 200 OK" not in data:
+            data += received(peer)
+
+
+@pytest.mark.parametrize(
+    ("data", "status", "code"),
+    [
+        (request(b" " * (LIMIT + 1)), 413, "BodyTooLarge"),
+        (HEAD + TOKEN + b"Content-Length: 99999999999\r\n\r\n", 413, "BodyTooLarge"),
+        (chunked(b" " * LIMIT, b" "), 413, "BodyTooLarge"),
+        # Refused without the body, which these senders keep back.
+        (HEAD + b"Content-Length: 100\r\n\r\n", 401, "Unauthorized"),
+        (HEAD + b"Authorization: Bearer x\r\nContent-Length: 9\r\n\r\n{", 401, "Unauthorized"),
+        (HEAD + b"Transfer-Encoding: chunked\r\n\r\n", 401, "Unauthorized"),
+        (chunked(b"{}", end=b"x\r\n\r\n"), 400, "BadRequest"),
+        (b"hello\r\n\r\n", 400, "BadRequest"),
+        (b"GET / HTTP/9.9\r\n\r\n", 400, "BadRequest"),
+        (HEAD + b"Content-Length: two\r\n\r\n", 400, "BadRequest"),
+        (HEAD + TOKEN + b"Content-Length: 2\r\nContent-Length: 3\r\n\r\n{}", 400, "BadRequest"),
+        (HEAD + TOKEN + b"Transfer-Encoding: snappy\r\n\r\n", 501, "UnknownTransferCoding"),
+        (b"GET /" + b"x" * 5000 + b" HTTP/1.1\r\n\r\n", 414, "TargetTooLong"),
+        (b"GET / HTTP/1.1\r\nX: " + b"x" * 70_000, 431, "HeadTooLarge"),
+        (chunked(end=b"0" * 2000), 431, "HeadTooLarge"),
+        (chunked(end=b"0\r\nX: " + b"x" * 70_000), 431, "HeadTooLarge"),
+        (b"GET / HTTP/1.1\r\n" + b"X: y\r\n" * 200 + b"\r\n", 431, "HeadTooLarge"),
+    ],
+)
+def test_what_cannot_be_served_is_refused_at_once(
+    server: Server, data: bytes, status: int, code: str
+) -> None:
+    before = time.monotonic()
+    answer = server.exchange(data)
+    assert (answer[0], answer[1]["error"]["code"]) == (status, code)
+    assert time.monotonic() - before < READ_TIME / 2
+
+
+def test_a_closing_connection_holds_up_nobody(server: Server) -> None:
+    with ExitStack() as open_peers:
+        for _ in range(6):
+            peer = open_peers.enter_context(closing(server.connect()))
+            peer.sendall(b"hello\r\n\r\n")
+            assert answer_of(peer)[0] == 400
+        before = time.monotonic()
+        assert server.post().status_code == 200
+        assert time.monotonic() - before < READ_TIME / 2
+
+
+TRICKLES = (
+    (b"", b""),
+    (b"", b"POST /sync/nodepool HTTP/1.1\r\nX: " + b"x" * 1000),
+    (HEAD + b"X: " + b"x" * 60_000, b"x" * 1000),
+    (HEAD + TOKEN + b"Content-Length: 1000\r\n\r\n", b" " * 1000),
+    (HEAD + TOKEN + b"Transfer-Encoding: chunked\r\n\r\n", b"3e8\r\n" + b" " * 1000),
+    (HEAD + TOKEN + b"Transfer-Encoding: chunked\r\n\r\n", b"1\r\n \r\n" * 300),
+)
+"""What is sent at once, and what byte by byte after it."""
+
+
+def trickle(server: Server, at_once: bytes, slowly: bytes) -> float:
+    """Send byte by byte until the server ends the connection; give the seconds that it took."""
+    before = time.monotonic()
+    with closing(server.connect()) as peer:
+        peer.sendall(at_once)
+        peer.settimeout(0.1)
+        for position in range(150):
+            try:
+                peer.sendall(slowly[position : position + 1])
+                if peer.recv(1) == b"":
+                    break
+            except TimeoutError:
+                continue
+            except ConnectionError:
+                break
+    return time.monotonic() - before
+
+
+def test_peers_that_trickle_are_cut_off_and_cost_nobody_anything(server: Server) -> None:
+    many = [kind for kind in TRICKLES for _ in range(4 * THREADS)]
+    with ThreadPoolExecutor(len(many)) as peers:
+        running = [peers.submit(trickle, server, *kind) for kind in many]
+        time.sleep(1)
+        waits = []
+        for _ in range(10):
+            before = time.monotonic()
+            assert server.post().status_code == 200
+            waits.append(time.monotonic() - before)
+        took = [peer.result() for peer in running]
+    assert max(waits) < READ_TIME / 2
+    assert min(took) >= READ_TIME - 0.1
+    assert max(took) < READ_TIME + 3
+
+
+def test_the_time_in_the_queue_counts(server: Server) -> None:
+    with ThreadPoolExecutor(THREADS + 1) as peers:
+        busy = [peers.submit(server.post, b'{"sleep": 3}') for _ in range(THREADS)]
+        time.sleep(1)
+        queued = peers.submit(server.post)
+        assert [answer.result().status_code for answer in busy] == [200] * THREADS
+        left = queued.result().json()["left"]
+    assert 4 < left < 7
+
+
+def test_one_process_answers_everything(server: Server) -> None:
+    with ThreadPoolExecutor(8) as peers:
+        answers = peers.map(lambda _: server.post(b'{"sleep": 0.05}').json(), range(16))
+        found = list(answers)
+    assert len({answer["pid"] for answer in found}) == 1
+    assert len({answer["request_id"] for answer in found}) == 16
+
+
+def test_each_line_of_the_log_is_json_and_no_request_is_logged(server: Server) -> None:
+    server.post()
+    assert {"ts", "level", "event"} <= set.intersection(*(set(line) for line in server.lines()))
+    assert [line for line in server.lines() if "POST" in line["event"]] == []
+
+
+def test_when_it_stops_requests_under_way_are_answered(tmp_path: Path) -> None:
+    with (
+        serving(tmp_path) as server,
+        ThreadPoolExecutor(THREADS + 1) as peers,
+        closing(server.connect()),
+    ):
+        started = [peers.submit(server.post, b'{"sleep": 2}') for _ in range(THREADS + 1)]
+        time.sleep(1)
+        server.process.send_signal(signal.SIGTERM)
+        wait_until_refused(server)
+        assert [answer.done() for answer in started] == [False] * (THREADS + 1)
+        assert [answer.result().status_code for answer in started] == [200] * (THREADS + 1)
+        assert server.process.wait(10) == 0
+    assert [line for line in server.lines() if line["level"] == "error"] == []
+
+
+def test_a_connection_that_waited_when_it_stopped_is_served(tmp_path: Path) -> None:
+    with serving(tmp_path) as server:
+        peers = [server.connect() for _ in range(8)]
+        for peer in peers:
+            peer.sendall(request())
+        server.process.send_signal(signal.SIGTERM)
+        answers = []
+        for peer in peers:
+            with closing(peer):
+                answers.append(answer_of(peer)[0])
+    assert answers == [200] * 8
+
+
+def test_a_slow_pass_never_looks_like_a_dead_worker() -> None:
+    made = options(read_settings({"NODEROTATION_TOKEN_FILE": "x"}))
+    assert (made["workers"], made["timeout"], made["graceful_timeout"]) == (1, 0, 15)
