@@ -7,7 +7,7 @@ design/rotation.md section 4 (API errors).
 
 from __future__ import annotations
 
-from hooks.rotation.model import Unanswered
+from hooks.rotation.reader import Unanswered
 
 
 class ClusterError(Unanswered):

@@ -12,8 +12,9 @@ from hooks.rotation import placeholder
 from hooks.rotation.clamp import ClampOutcome
 from hooks.rotation.decision import SOON, Creation, Decision, Listing, Report, Value, stop
 from hooks.rotation.guards import create_guard
-from hooks.rotation.model import Observation, Reader
+from hooks.rotation.model import Observation
 from hooks.rotation.quantity import format_quantity
+from hooks.rotation.reader import Reader
 from hooks.rotation.reasons import Reason
 
 

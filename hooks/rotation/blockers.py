@@ -66,12 +66,7 @@ def _stage(status: str, reason: str) -> str:
 
 def _awaited(pods: Iterable[Pod]) -> list[Pod]:
     """The Pods that still have to go, in an order of their own."""
-    left = (
-        pod
-        for pod in pods
-        if not (pod.phase in _FINISHED or pod.mirror or pod.outlives_drain)
-        and pod.controller_kind != "DaemonSet"
-    )
+    left = (pod for pod in pods if not (pod.phase in _FINISHED or pod.mirror or pod.outlives_drain))
     return sorted(left, key=lambda pod: (pod.namespace, pod.name))
 
 

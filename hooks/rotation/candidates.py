@@ -13,7 +13,8 @@ from typing import TypeAlias
 from hooks import names
 from hooks.rotation.due import due_at, is_due, order_key
 from hooks.rotation.durations import shifted
-from hooks.rotation.model import Claim, ClaimState, Malformed, Node, Observation, Policy, Reader
+from hooks.rotation.model import Claim, ClaimState, Malformed, Node, Observation, Policy
+from hooks.rotation.reader import Reader
 from hooks.rotation.schedule import Schedule, backoff
 
 Census: TypeAlias = tuple[tuple[str, int], ...]
@@ -32,7 +33,10 @@ DISRUPTED = "disrupted"
 
 @dataclass(frozen=True, slots=True)
 class Selection:
-    """The outcome of a selection; ``opted_out`` are UIDs newly seen with an operator's opt-out."""
+    """The outcome of a selection; ``opted_out`` are UIDs not to be read again soon.
+
+    Those are of claims whose Nodes an operator has opted out, or of all that one pass could read.
+    """
 
     claim: Claim | None = None
     node: Node | None = None
@@ -129,6 +133,8 @@ def _walk(
         if why == OPTED_OUT:
             opted_out.add(claim.uid)
     if chosen is None and len(due) > MOST_READS:
+        # Whatever is wrong with these, the next pass must get to those behind them.
+        opted_out = {claim.uid for claim in due[:MOST_READS]}
         edge = obs.now + SOON
     elif opted_out:
         retry = obs.now + OPT_OUT_MEMORY

@@ -12,7 +12,8 @@ from typing import Final
 from hooks import names
 from hooks.rotation import placeholder
 from hooks.rotation.due import is_excluded
-from hooks.rotation.model import Claim, ClaimState, Malformed, Mode, Node, Pod, Policy, Pool, Reader
+from hooks.rotation.model import Claim, ClaimState, Malformed, Mode, Node, Pod, Policy, Pool
+from hooks.rotation.reader import Reader
 from hooks.rotation.reasons import Reason
 from hooks.rotation.schedule import deadline, t_rot
 from hooks.rotation.windows import open_occurrence

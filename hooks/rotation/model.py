@@ -13,7 +13,7 @@ from datetime import datetime, timedelta
 from enum import StrEnum
 from fractions import Fraction
 from types import MappingProxyType
-from typing import Protocol, TypeAlias
+from typing import TypeAlias
 
 
 @dataclass(frozen=True, slots=True)
@@ -318,35 +318,3 @@ class Observation:
     image: str = "registry.k8s.io/pause:3.10"
     opted_out: frozenset[str] = field(default_factory=frozenset)
     """UIDs of claims whose Nodes were seen opted out within the last 60 s."""
-
-
-class Unanswered(Exception):
-    """A live read gave no answer: what it asked for is unknown."""
-
-
-class Reader(Protocol):
-    """Live reads, one object each, of which a decision may ask. None means: not there (404).
-
-    Each raises :class:`Unanswered` when it gets no answer.
-    """
-
-    def briefly(self) -> Reader:
-        """The same reads, given up after a moment: for what is told, and decides nothing."""
-
-    def pool(self, name: str) -> Pool | None:
-        """The NodePool as it is now."""
-
-    def claim(self, name: str) -> Claim | None:
-        """The NodeClaim as it is now."""
-
-    def node(self, name: str) -> Node | None:
-        """The Node as it is now."""
-
-    def pods_on(self, node: str) -> tuple[Pod, ...]:
-        """All Pods bound to one Node, of every namespace."""
-
-    def placeholder(self, name: str) -> Pod | None:
-        """The placeholder Pod of that name in our namespace."""
-
-    def budgets(self) -> tuple[Budget, ...]:
-        """All PodDisruptionBudgets, of every namespace."""

@@ -15,8 +15,9 @@ from typing import Final
 from hooks.rotation import endings, failing, surging
 from hooks.rotation.decision import Decision, stop
 from hooks.rotation.guards import ROLLBACK, fallback_ok
-from hooks.rotation.model import ClaimState, Malformed, Observation, Reader
+from hooks.rotation.model import ClaimState, Malformed, Observation
 from hooks.rotation.orphans import orphans
+from hooks.rotation.reader import Reader
 from hooks.rotation.reasons import Reason
 from hooks.rotation.starting import Start, idle, may_retry, start
 from hooks.rotation.unreadable import unreadable

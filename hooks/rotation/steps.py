@@ -29,12 +29,9 @@ HIGHEST_COUNT = 999_999
 MIRRORED = (names.ACTIVE_ROTATION_STATE, names.DRAINING_AT, names.SURGE_WAIT)
 
 
-def clear(pool: Pool, **also: str | None) -> dict[str, str | None]:
+def clear(pool: Pool) -> dict[str, str | None]:
     """CLEAR: one update that removes every rotation-scoped annotation that is there."""
-    cleared: dict[str, str | None] = {
-        key: None for key in names.CLEARED_AT_THE_END if key in pool.leftovers
-    }
-    return cleared | also
+    return {key: None for key in names.CLEARED_AT_THE_END if key in pool.leftovers}
 
 
 def unmirror(pool: Pool) -> dict[str, str | None]:

@@ -14,7 +14,8 @@ from typing import Final, TypeVar
 from hooks.rotation.blockers import blockers, endless, listed, progress
 from hooks.rotation.decision import Report
 from hooks.rotation.durations import format_stamp
-from hooks.rotation.model import Claim, Reader, Unanswered
+from hooks.rotation.model import Claim
+from hooks.rotation.reader import Reader, Unanswered
 from hooks.rotation.view import View
 
 T = TypeVar("T")

@@ -221,6 +221,9 @@ def wait(view: View) -> Decision:
     writes += frozen_writes(view, claim.node_name, cordon=True)
     writes += host_freeze(view)
     what, why = listing(view)
+    if view.frozen and view.runs:
+        # The successor is up, and what holds the drain back is the freeze alone.
+        why = Reason.FROZEN
     started = view.started_at or now
     freeze = view.pool.freeze if isinstance(view.pool.freeze, datetime) else None
     fresh = (selected(view, claim, Mode.SURGE),) if claim.state is None else ()

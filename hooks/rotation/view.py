@@ -21,17 +21,8 @@ from hooks.rotation.guards import (
     surge_ready,
 )
 from hooks.rotation.marks import marked_for
-from hooks.rotation.model import (
-    Claim,
-    ClaimState,
-    Malformed,
-    Mode,
-    Node,
-    Observation,
-    Pod,
-    Policy,
-    Reader,
-)
+from hooks.rotation.model import Claim, ClaimState, Malformed, Mode, Node, Observation, Pod, Policy
+from hooks.rotation.reader import Reader
 from hooks.rotation.reasons import Reason
 from hooks.rotation.schedule import Schedule, derive
 from hooks.rotation.writes import DeleteCandidate

@@ -11,7 +11,8 @@ from hooks.cluster.connection import Connection
 from hooks.cluster.errors import Unavailable, Unreadable
 from hooks.cluster.reader import LiveReader
 from hooks.cluster.verbs import Verbs
-from hooks.rotation.model import Budget, ClaimState, Reader, Unanswered
+from hooks.rotation.model import Budget, ClaimState
+from hooks.rotation.reader import Reader, Unanswered
 from tests.cluster.standin import Reply, StandIn, status_of
 
 POOLS = "/apis/karpenter.sh/v1/nodepools"

@@ -128,7 +128,6 @@ def test_a_terminating_pod_is_held_by_nothing_but_itself(
 
 
 PASSED_OVER = [
-    replace(WEB, controller_kind="DaemonSet"),
     replace(WEB, mirror=True),
     replace(WEB, outlives_drain=True),
     replace(WEB, phase="Succeeded"),
@@ -140,6 +139,12 @@ PASSED_OVER = [
 def test_a_drain_does_not_wait_for_these(pod: Pod) -> None:
     assert blockers((replace(pod, do_not_disrupt="true"),), (HELD,), NOW) == ()
     assert endless((replace(pod, do_not_disrupt="true"),)) == ()
+
+
+def test_karpenter_drains_daemons_too_unless_they_tolerate_its_taint() -> None:
+    pod = replace(WEB, controller_kind="DaemonSet", do_not_disrupt="true")
+    assert blockers((pod,), (), NOW) == (f"shop/web-1 ({KEPT})",)
+    assert blockers((replace(pod, outlives_drain=True),), (), NOW) == ()
 
 
 def test_the_order_is_by_namespace_and_name() -> None:

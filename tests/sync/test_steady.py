@@ -42,7 +42,11 @@ def test_a_steady_state_makes_no_call_at_all(name: str) -> None:
     assert "annotations" not in outcome.response
 
 
-AT_AN_EDGE = {"karpenter-drains-for-tgp-and-buffer", "not-created-yet"}
+AT_AN_EDGE = {
+    "karpenter-drains-for-tgp-and-buffer",
+    "more-than-one-pass-can-read",
+    "not-created-yet",
+}
 """Fixtures of the last moment before something is told."""
 
 
@@ -72,6 +76,22 @@ def test_the_same_is_not_told_again(name: str) -> None:
     with capture_logs() as lines:
         hook(body, deadline=0.0)
     assert lines == []
+
+
+def test_the_next_pass_goes_on_behind_those_that_the_first_could_read() -> None:
+    """Whatever is wrong with the first hundred, the one behind them gets its turn."""
+    stored = load("more-than-one-pass-can-read")
+    now = datetime.fromisoformat(stored.now)
+    live = Live(stored["live"], stored.now)
+    hook = NodePoolSync(settings_from(stored["settings"]), live.within, lambda: now)
+    body = json.dumps(stored["request"]).encode()
+    hook(body, deadline=0.0)
+    first = [read for read in live.reads if read.startswith("get nodes ")]
+    live.reads.clear()
+    hook(body, deadline=0.0)
+    second = [read for read in live.reads if read.startswith("get nodes ")]
+    assert (len(first), len(second)) == (100, 1)
+    assert second[0] not in first
 
 
 def test_an_opt_out_is_remembered_for_a_minute() -> None:

@@ -199,7 +199,7 @@ WAITS = (
     ),
     _row3(
         "frozen-while-the-placeholder-runs", "a freeze holds the transition to draining",
-        where(running(), pool(freeze=HELD)), Reason.SURGE_PENDING, listed=KEPT,
+        where(running(), pool(freeze=HELD)), Reason.FROZEN, listed=KEPT,
     ),
 )  # fmt: skip
 
