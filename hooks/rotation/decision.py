@@ -52,7 +52,8 @@ class Report:
     there already. ``on_change``: the line depends on a level, and is written when it differs from
     the last one of this event and pool. ``about``: of which thing in the pool the level is, where
     one pass may tell of several; such a line stands for itself, whatever the pass decided. Fields
-    named ``nodeclaim`` or ``reason`` go before those of the decision.
+    named ``nodeclaim`` or ``reason`` go before those of the decision. ``level``: what is compared on
+    change, where the fields also hold a text that others reword all the time.
     """
 
     event: str
@@ -60,6 +61,7 @@ class Report:
     once: str | None = None
     on_change: bool = False
     about: str = ""
+    level: str = ""
 
 
 @dataclass(frozen=True, slots=True)

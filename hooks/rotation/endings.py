@@ -19,6 +19,7 @@ from hooks.rotation.schedule import BUFFER, UNSET_GRACE
 from hooks.rotation.steps import (
     attempt_over,
     clear,
+    elapsed,
     frozen_writes,
     hold,
     look_again,
@@ -78,7 +79,7 @@ def _durations(view: View) -> tuple[tuple[str, Value], ...]:
     if wait is not None:
         fields.append(("surge_wait", format_go(wait)))
     if isinstance(pool.draining_at, datetime):
-        drain = view.now - pool.draining_at
+        drain = elapsed(pool.draining_at, view.now)
         fields.append(("drain", format_go(drain)))
         fields.append(("total", format_go(drain + (wait or timedelta(0)))))
     return tuple(fields)

@@ -165,6 +165,11 @@ def creation(view: View) -> Creation:
     return Creation(claim.name, claim.uid, view.governing, ((own,) if own else ()) + hosts)
 
 
+def elapsed(since: datetime, now: datetime) -> timedelta:
+    """The time since a stamp, in whole seconds: stamps have no finer part, so neither has this."""
+    return timedelta(seconds=max(int((now - since).total_seconds()), 0))
+
+
 def look_again(now: datetime, *edges: datetime | None) -> timedelta:
     """The time to the nearest edge that matters, at least a second and at most RESYNC."""
     ahead = [edge - now for edge in edges if edge is not None and edge > now]

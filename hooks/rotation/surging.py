@@ -18,6 +18,7 @@ from hooks.rotation.steps import (
     NOT_CREATED_AFTER,
     clear,
     creation,
+    elapsed,
     frozen_writes,
     hold,
     host_freeze,
@@ -37,7 +38,7 @@ def selected(view: View, claim: Claim, mode: Mode) -> Report:
     due = deadline(claim)
     fields: list[tuple[str, Value]] = [
         ("mode", mode.value),
-        ("age", format_go(view.now - claim.created)),
+        ("age", format_go(elapsed(claim.created, view.now))),
     ]
     if due is not None:
         fields.append(("deadline", format_stamp(due)))
@@ -89,7 +90,7 @@ def _mirror(view: View) -> dict[str, str | None]:
         mirror[names.DRAINING_AT] = format_stamp(view.now)
     started = view.started_at
     if view.surging and started is not None and names.SURGE_WAIT not in view.pool.leftovers:
-        mirror[names.SURGE_WAIT] = format_go(max(view.now - started, timedelta(0)))
+        mirror[names.SURGE_WAIT] = format_go(elapsed(started, view.now))
     return mirror
 
 
@@ -253,4 +254,5 @@ def _on_change(view: View, why: Reason) -> tuple[Report, ...]:
     if why is not Reason.SURGE_UNSCHEDULABLE or view.pod is None:
         return ()
     message = next((m for kind, _, m in view.pod.conditions if kind == "PodScheduled"), "")
-    return (Report("placeholder unschedulable", (("message", message),), on_change=True),)
+    fields = (("message", message),)
+    return (Report("placeholder unschedulable", fields, on_change=True, level=why.value),)

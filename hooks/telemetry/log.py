@@ -77,7 +77,7 @@ class Journal:
     def _is_news(self, pool: str, decision: Decision, report: Report) -> bool:
         key = (pool, report.event, report.about)
         context = () if report.about else (decision.claim, decision.reason)
-        value = (*context, repr(report.fields))
+        value = (*context, report.level or repr(report.fields))
         with self._lock:
             if self._last.get(key) == value:
                 self._last.move_to_end(key)

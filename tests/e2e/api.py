@@ -11,6 +11,7 @@ import subprocess
 import time
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import suppress
+from functools import partial
 from pathlib import Path
 from typing import Any, TypeAlias
 
@@ -18,6 +19,8 @@ import requests
 
 Object: TypeAlias = dict[str, Any]
 MERGE_PATCH = "application/merge-patch+json"
+PATIENCE = 30
+"""How often a call is made again that the API server is too busy for."""
 GROUPS = {
     "Pod": "/api/v1/pods",
     "Node": "/api/v1/nodes",
@@ -153,11 +156,18 @@ class Api:
         headers: Mapping[str, str] | None = None,
         missing_is_fine: bool = False,
     ) -> requests.Response:
+        url = self._url + path
         with self._session() as session:
-            url = self._url + path
-            answer = session.request(
-                method, url, params=query, json=body, headers=headers, timeout=30
+            send = partial(
+                session.request, method, url, params=query, json=body, headers=headers, timeout=30
             )
+            answer = send()
+            for _ in range(PATIENCE):
+                if answer.status_code != requests.codes.too_many_requests:
+                    break
+                # A kind that was only just defined is refused like this for some seconds.
+                time.sleep(1)
+                answer = send()
         if not (missing_is_fine and answer.status_code == requests.codes.not_found):
             answer.raise_for_status()
         return answer
@@ -192,11 +202,11 @@ def _path(kind: str, name: str, namespace: str) -> str:
     )
 
 
-def wait_until(what: str, holds: Callable[[], bool], seconds: float) -> None:
-    """Ask once a quarter second until ``holds()``; raises :class:`TimeoutError` naming ``what``."""
+def wait_until(what: str, holds: Callable[[], bool], seconds: float, every: float = 0.25) -> None:
+    """Ask ``every`` so many seconds until ``holds()``; raises :class:`TimeoutError` with ``what``."""
     end = time.monotonic() + seconds
     while not holds():
         if time.monotonic() > end:
             message = f"not within {seconds:.0f} s: {what}"
             raise TimeoutError(message)
-        time.sleep(0.25)
+        time.sleep(every)

@@ -80,7 +80,8 @@ class Story:
             last.append(int(pool["metadata"]["resourceVersion"]))
             return not left and annotation(pool, ANCHOR) is None and self.world.is_settled()
 
-        wait_until("all rotations are over", is_over, LONGEST_ROTATION * len(originals))
+        # Seldom: what is measured meanwhile shares the processors with this.
+        wait_until("all rotations are over", is_over, LONGEST_ROTATION * len(originals), every=2)
         time.sleep(AFTERMATH)
         self.history.wait_for(
             "the end", lambda c: c.kind == "NodePool" and c.revision >= last[-1], 10

@@ -116,3 +116,15 @@ def test_the_memory_is_bounded(out: io.StringIO, monkeypatch: pytest.MonkeyPatch
         tell(pool)
     # b was the oldest when c came, and is news again.
     assert [line["nodepool"] for line in _lines(out)] == ["a", "b", "c", "b"]
+
+
+def test_a_text_that_others_reword_is_no_news(out: io.StringIO) -> None:
+    """The scheduler counts its nodes anew in each message; the level stays the same."""
+    journal = Journal()
+    told = (("old", "0/5 nodes"), ("old", "0/6 nodes"), ("next", "0/6 nodes"))
+    for claim, message in told:
+        fields = (("message", message),)
+        report = Report("placeholder unschedulable", fields, on_change=True, level="x")
+        journal.record("api", _decision(report, claim=claim), NOBODY, "")
+    lines = [(line["nodeclaim"], line["message"]) for line in _lines(out)]
+    assert lines == [told[0], told[2]]
