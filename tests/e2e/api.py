@@ -10,12 +10,13 @@ import json
 import subprocess
 import time
 from collections.abc import Callable, Iterator, Mapping
-from contextlib import suppress
 from functools import partial
 from pathlib import Path
 from typing import Any, TypeAlias
 
 import requests
+
+from hooks.sandbox.streams import cut_off
 
 Object: TypeAlias = dict[str, Any]
 MERGE_PATCH = "application/merge-patch+json"
@@ -190,9 +191,11 @@ class Watch:
                     yield json.loads(line)
 
     def close(self) -> None:
-        """End it at once, also while the iteration waits for the next event."""
-        with suppress(OSError, ValueError, RuntimeError):  # it may have ended by itself
-            self._answer.raw.shutdown()
+        """End it at once, also while the iteration waits for the next event.
+
+        Shutting the TLS socket itself down would make its reader take the encrypted bytes for text.
+        """
+        cut_off(self._answer)
 
 
 def _path(kind: str, name: str, namespace: str) -> str:
