@@ -130,7 +130,7 @@ def test_a_hook_url_is_a_route_of_the_service(hook: str, route: str) -> None:
     url = urlsplit(hooks[hook]["webhook"]["url"])
     service = the("Service", SYSTEM, HOOKS)
     assert (url.scheme, url.path, url.query) == ("http", route, "")
-    assert url.hostname == f"{HOOKS}.{service['metadata']['namespace']}"
+    assert url.hostname == f"{HOOKS}.{service['metadata']['namespace']}.svc"
     assert [url.port] == [port["port"] for port in service["spec"]["ports"]]
 
 
@@ -152,16 +152,12 @@ def test_the_controller_is_what_the_contract_says() -> None:
         assert hook["webhook"]["authorization"] == {"type": "Bearer", "secretRef": secret}
 
 
-def test_the_network_lets_in_metacontroller_and_who_may_scrape_on_the_one_port() -> None:
+def test_the_network_lets_in_metacontroller_alone_on_the_one_port() -> None:
     spec = the("NetworkPolicy", SYSTEM, HOOKS)["spec"]
     http = [{"port": 8080, "protocol": "TCP"}]
-    sources = [
-        {"kubernetes.io/metadata.name": "metacontroller"},
-        {"noderotation.io/scrape-metrics": "true"},
-    ]
+    labels = {"kubernetes.io/metadata.name": "metacontroller"}
     assert spec["ingress"] == [
         {"from": [{"namespaceSelector": {"matchLabels": labels}}], "ports": http}
-        for labels in sources
     ]
     assert sorted(spec["policyTypes"]) == ["Egress", "Ingress"]
 

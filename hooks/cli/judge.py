@@ -14,7 +14,7 @@ from typing import Final
 from hooks.cli.inputs import Inputs
 from hooks.rotation.feasibility import listed
 from hooks.rotation.findings import Finding, findings, policy_findings, short_lead
-from hooks.rotation.governance import Governance, Kind, govern
+from hooks.rotation.governance import Governance, Kind, govern, matches
 from hooks.rotation.model import BrokenPolicy, Claim, Malformed, Policy, Pool, Span
 from hooks.rotation.schedule import Schedule, derive
 
@@ -22,6 +22,7 @@ POLICY_INVALID: Final = "PolicyInvalid"
 POLICY_CONFLICT: Final = "PolicyConflict"
 NODEPOOL_INVALID: Final = "NodePoolInvalid"
 STATIC_NODEPOOL: Final = "StaticNodePool"
+POLICY_UNUSED: Final = "PolicyUnused"
 
 
 @dataclass(frozen=True, slots=True)
@@ -76,7 +77,7 @@ def judge(inputs: Inputs, now: datetime) -> Judgement:
     for policy in inputs.policies:
         if isinstance(policy, Policy) and policy.name not in used:
             made.rows += [Row(found, policy.name) for found in policy_findings(policy, now)]
-            made.notes.append(_unused(policy, inputs))
+            _unused(made, policy, inputs)
     made.notes += _strays(inputs)
     return made
 
@@ -103,6 +104,10 @@ def _not_governed(made: Judgement, pool: Pool, governance: Governance) -> None:
 def _governed(
     made: Judgement, policy: Policy, pool: Pool, claims: tuple[Claim, ...], now: datetime
 ) -> None:
+    if policy.suspend:
+        made.notes.append(f"NodePool {pool.name}: {policy.name} is suspended, so nothing starts")
+    if policy.dry_run:
+        made.notes.append(f"NodePool {pool.name}: {policy.name} is a dry run, so nothing starts")
     schedule = derive(policy, pool, now)
     made.figures.append(Figures(pool.name, policy.name, schedule, policy.chances))
     found = [
@@ -160,10 +165,21 @@ def _short_leads(
         )
 
 
-def _unused(policy: Policy, inputs: Inputs) -> str:
-    if inputs.pools:
-        return f"policy {policy.name}: governs none of the NodePools"
-    return f"policy {policy.name}: without a NodePool neither A nor C can be derived; give its file too"
+def _unused(made: Judgement, policy: Policy, inputs: Inputs) -> None:
+    if not inputs.pools:
+        made.notes.append(
+            f"policy {policy.name}: without a NodePool neither A nor C can be derived; "
+            "give its file too"
+        )
+        return
+    if any(matches(policy.selector, pool.labels) for pool in inputs.pools):
+        made.notes.append(f"policy {policy.name}: governs none of the NodePools")
+        return
+    message = (
+        "its nodePoolSelector matches none of the NodePools: it is compared with the labels of the "
+        "NodePool itself (metadata.labels), not with those of its nodes"
+    )
+    made.rows.append(Row(Finding("warning", POLICY_UNUSED, message), policy.name))
 
 
 def _strays(inputs: Inputs) -> Iterator[str]:

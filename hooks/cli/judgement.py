@@ -83,8 +83,9 @@ def _meaning(entry: Figures) -> str:
     span = "24h" if schedule.continuous else "window"
     due = f"a node comes due at age {format_people(age)}"
     if lifetime is not None:
-        due += f", is sure of {schedule.chances} windows, and expires at {format_people(lifetime)}"
-    return f"{due}; {schedule.capacity} rotations can start in each {span}"
+        sure = max(schedule.chances or 0, 0)
+        due += f", is sure of {_count(sure, 'window')}, and expires at {format_people(lifetime)}"
+    return f"{due}; {_count(schedule.capacity, 'rotation')} can start in each {span}"
 
 
 def _about(row: Row) -> str:

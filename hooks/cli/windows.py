@@ -132,7 +132,10 @@ def _state(policy: Policy, now: datetime) -> str:
     current = open_occurrence(policy.windows, now)
     if current is None:
         opens = next_opening(policy.windows, now)
-        return "CLOSED" if opens is None else f"CLOSED, opens {_moment(policy, opens, now)}"
+        if opens is None:
+            return "CLOSED"
+        excluded = any(span.start <= opens < span.end for span in merged(policy.exclusions))
+        return f"CLOSED, opens {_moment(policy, opens, now)}" + (", excluded" if excluded else "")
     exclusion = is_excluded(policy, now)
     if exclusion is not None:
         why = f" ({exclusion.reason})" if exclusion.reason else ""

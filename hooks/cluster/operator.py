@@ -15,7 +15,7 @@ from hooks.cluster.connection import Connection, connect
 from hooks.cluster.credentials import find_access
 from hooks.cluster.errors import Conflict, NotFound, NotServed
 from hooks.cluster.patches import amend
-from hooks.cluster.resources import NODECLAIMS, NODEPOOLS, NODES, ROTATIONPOLICIES, Resource
+from hooks.cluster.resources import NODECLAIMS, NODEPOOLS, ROTATIONPOLICIES, Resource
 from hooks.cluster.sweep import Swept, sweep_all
 
 ATTEMPTS: Final = 4
@@ -52,10 +52,6 @@ class OperatorCluster:
     def list_nodeclaims(self, pool: str | None = None) -> list[Json]:
         """Read the NodeClaims, those of one NodePool or all."""
         return self._list(NODECLAIMS, pool)
-
-    def list_nodes(self, pool: str | None = None) -> list[Json]:
-        """Read the Nodes, those of one NodePool or all."""
-        return self._list(NODES, pool)
 
     def get_nodepool(self, name: str) -> Json:
         """Read a NodePool; raises NotFound when it doesn't exist."""

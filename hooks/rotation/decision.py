@@ -53,7 +53,8 @@ class Report:
     the last one of this event and pool. ``about``: of which thing in the pool the level is, where
     one pass may tell of several; such a line stands for itself, whatever the pass decided. Fields
     named ``nodeclaim`` or ``reason`` go before those of the decision. ``level``: what is compared on
-    change, where the fields also hold a text that others reword all the time.
+    change, where the fields also hold a text that others reword all the time. ``warning``: something
+    for people to look at, which stays in the log when it is set to warnings alone.
     """
 
     event: str
@@ -62,6 +63,7 @@ class Report:
     on_change: bool = False
     about: str = ""
     level: str = ""
+    warning: bool = False
 
 
 @dataclass(frozen=True, slots=True)

@@ -104,7 +104,7 @@ def vanished(view: View) -> Decision:
         claim=view.pool.anchor,
         writes=(*unfreeze(view), announce),
         annotations=clear(view.pool),
-        reports=(Report("rotation expired", once=announce.name),),
+        reports=(Report("rotation expired", once=announce.name, warning=True),),
     )
 
 
@@ -151,7 +151,7 @@ def expiring(view: View) -> Decision:
         claim=claim.name,
         writes=(hold(view), *unfreeze(view), announce, over),
         annotations=clear(view.pool),
-        reports=(Report("rotation expired", once=announce.name),),
+        reports=(Report("rotation expired", once=announce.name, warning=True),),
     )
 
 
@@ -173,7 +173,7 @@ def governance_lost(view: View) -> Decision:
     over = patch(view, claim, attempt_over(None, view.now)) if mine else None
     writes = (hold(view), *unfreeze(view), *(() if over is None else (over,)))
     why = NOT_GOVERNED[view.governance.kind]
-    report = Report("governance lost", (("why", why.value),), on_change=True)
+    report = Report("governance lost", (("why", why.value),), on_change=True, warning=True)
     return Decision(
         "17",
         Reason.GOVERNANCE_LOST,

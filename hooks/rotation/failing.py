@@ -97,7 +97,7 @@ def _told(view: View, announce: Announce, why: str, retry: int, at: datetime) ->
         ("retry", retry),
         ("backoff_until", format_stamp(until)),
     )
-    return Report("attempt failed", fields, once=announce.name)
+    return Report("attempt failed", fields, once=announce.name, warning=True)
 
 
 def _uncounted(view: View) -> tuple[Announce, Report] | None:

@@ -2,7 +2,8 @@
 
 Owns the vocabulary of the core. Leaves the wire shapes to :mod:`hooks.protocol` and all decisions
 to the other modules here. Of each annotation, *missing* (None), *unreadable* (:class:`Malformed`)
-and *zero* are three different things. Source: seed 000 section 5.3.
+and *zero* are three different things. It passes 300 lines because a vocabulary is read, and searched,
+in one place. Source: seed 000 section 5.3.
 """
 
 from __future__ import annotations
@@ -12,7 +13,6 @@ from dataclasses import dataclass, field
 from datetime import datetime, timedelta
 from enum import StrEnum
 from fractions import Fraction
-from types import MappingProxyType
 from typing import TypeAlias
 
 
@@ -31,8 +31,6 @@ Quantity: TypeAlias = Fraction
 """An exact amount of a resource in its base unit (cores, bytes, pieces)."""
 Resources: TypeAlias = Mapping[str, Quantity]
 """Resource name to amount."""
-
-NO_RESOURCES: Resources = MappingProxyType({})
 
 
 class ClaimState(StrEnum):

@@ -135,7 +135,7 @@ def failure_pause(policy: Policy) -> timedelta:
 
 
 def backoff(policy: Policy, retry_count: int | Malformed) -> timedelta:
-    """How long a failed claim waits: retryBackoff, doubled with each further failure, at most 8 times.
+    """How long a failed claim waits: retryBackoff, doubled with each further failure, to 8 times at most.
 
     An unreadable count waits longest.
     """

@@ -6,6 +6,7 @@ Source: design/rotation.md section 3, seed 000 section 5.2 *Start gates* and *Ca
 from __future__ import annotations
 
 from functools import cached_property
+from typing import Final
 
 from hooks import names
 from hooks.rotation import placeholder
@@ -24,6 +25,18 @@ from hooks.rotation.reasons import Reason
 from hooks.rotation.schedule import deadline
 from hooks.rotation.steps import clear, look_again
 from hooks.rotation.view import View
+
+MENDABLE: Final = frozenset(
+    {
+        Reason.POLICY_CONFLICT,
+        Reason.POLICY_INVALID,
+        Reason.FATAL_FINDING,
+        Reason.MALFORMED_STATE,
+        Reason.STATIC_NODE_POOL,
+        Reason.NO_HEADROOM,
+    }
+)
+"""Reasons why nothing starts that wait for somebody to change something."""
 
 
 def short_of(view: View, claim: Claim, node: Node | None) -> tuple[str, ...]:
@@ -160,7 +173,9 @@ def idle(pass_start: Start) -> Decision:
         claim=selection.claim.name if selection.claim is not None else None,
         annotations=clear(view.pool),
         look_again=look_again(view.now, *edges),
-        reports=(Report("no candidate", tuple(fields), on_change=True),),
+        reports=(
+            Report("no candidate", tuple(fields), on_change=True, warning=reason in MENDABLE),
+        ),
         census=selection.census,
         opted_out=selection.opted_out,
         findings=_findings(view),

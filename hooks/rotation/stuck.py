@@ -43,7 +43,7 @@ def _stuck(reader: Reader, claim: Claim, since: datetime, now: datetime) -> Repo
         ("blockers", _blockers(reader, claim.node_name, now)),
         ("progress", _progress(reader, claim)),
     )
-    return Report("drain stuck", fields, on_change=True)
+    return Report("drain stuck", fields, on_change=True, warning=True)
 
 
 def _cannot_end(reader: Reader, claim: Claim, since: datetime) -> tuple[Report, ...]:
@@ -52,7 +52,7 @@ def _cannot_end(reader: Reader, claim: Claim, since: datetime) -> tuple[Report, 
     if not held:
         return ()
     fields = (("since", format_stamp(since)), ("blockers", listed(held)))
-    return (Report("drain can't end", fields, on_change=True),)
+    return (Report("drain can't end", fields, on_change=True, warning=True),)
 
 
 def _blockers(reader: Reader, node: str, now: datetime) -> str:

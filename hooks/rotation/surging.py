@@ -250,9 +250,12 @@ def _after_timeout(view: View, started: datetime) -> datetime:
 def _on_change(view: View, why: Reason) -> tuple[Report, ...]:
     if why is Reason.SURGE_NOT_CREATED:
         text = "see the SyncError Events of the NodePool (quota, LimitRange, admission)"
-        return (Report("placeholder not created", (("hint", text),), on_change=True),)
+        return (Report("placeholder not created", (("hint", text),), on_change=True, warning=True),)
     if why is not Reason.SURGE_UNSCHEDULABLE or view.pod is None:
         return ()
     message = next((m for kind, _, m in view.pod.conditions if kind == "PodScheduled"), "")
     fields = (("message", message),)
-    return (Report("placeholder unschedulable", fields, on_change=True, level=why.value),)
+    told = Report(
+        "placeholder unschedulable", fields, on_change=True, level=why.value, warning=True
+    )
+    return (told,)

@@ -36,7 +36,8 @@ def _line(of: str, key: str, text: str, *also: tuple[str, Value]) -> Report:
         ("annotation", key),
         ("value", text[:LONGEST_QUOTE]),
     )
-    return Report("malformed state", fields, on_change=True, about=f"{key} of {of}")
+    about = f"{key} of {of}"
+    return Report("malformed state", fields, on_change=True, about=about, warning=True)
 
 
 def _of_pool(pool: Pool) -> Iterator[tuple[str, str]]:

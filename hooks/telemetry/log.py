@@ -72,7 +72,8 @@ class Journal:
                 "reason": decision.reason.value,
                 "request_id": request_id,
             }
-            log.info(report.event, **line | dict(report.fields))
+            tell = log.warning if report.warning else log.info
+            tell(report.event, **line | dict(report.fields))
 
     def _is_news(self, pool: str, decision: Decision, report: Report) -> bool:
         key = (pool, report.event, report.about)

@@ -220,6 +220,26 @@ def test_the_more_specific_policy_governs_and_the_other_is_mentioned() -> None:
 K_BELOW_TWO = "minRotationChances K = 1 leaves no second window when one is missed: set it to 2"
 
 
+def test_a_selector_that_matches_no_nodepool_is_told_to_programs_too() -> None:
+    astray = policy("api", "{matchLabels: {karpenter.sh/nodepool: api}}")
+    status, found = judged(astray, pool())
+    assert (status, found["pools"]) == (0, [])
+    (row,) = found["findings"]
+    assert (row["severity"], row["code"], row["policy"]) == ("warning", "PolicyUnused", "api")
+
+
+@pytest.mark.parametrize(
+    ("field", "note"),
+    [
+        ("suspend", "note: NodePool api: api is suspended, so nothing starts"),
+        ("dryRun", "note: NodePool api: api is a dry run, so nothing starts"),
+    ],
+)
+def test_a_policy_that_starts_nothing_says_so(field: str, note: str) -> None:
+    held = policy().replace("spec:", f"spec:\n  {field}: true")
+    assert told(held, pool())[3:] == [note, "nothing to object to"]
+
+
 def test_a_policy_without_any_nodepool() -> None:
     poor = policy().replace("spec:", "spec:\n  minRotationChances: 1")
     assert told(poor) == [

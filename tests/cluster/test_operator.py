@@ -12,7 +12,7 @@ from hooks.cluster.operator import OperatorCluster
 from tests.cluster.interference import annotations_of, moving
 from tests.cluster.kubeconfigs import kubeconfig
 from tests.cluster.standin import StandIn
-from tests.cluster.things import CLAIMS, NODES, POOLS, Json, claim, node, ours, pool
+from tests.cluster.things import CLAIMS, POOLS, Json, claim, ours, pool
 
 POLICIES = "/apis/noderotation.io/v1alpha1/rotationpolicies"
 
@@ -27,30 +27,23 @@ def test_lists(server: StandIn, cluster: OperatorCluster) -> None:
     server.put(POLICIES, {"metadata": {"name": "p"}})
     server.put(POOLS, pool("api"))
     server.put(CLAIMS, claim("api-1"))
-    server.put(NODES, node("n1"))
     lists = [
         cluster.list_policies(),
         cluster.list_nodepools(),
         cluster.list_nodeclaims(),
-        cluster.list_nodes(),
         cluster.list_nodeclaims("api"),
-        cluster.list_nodes("api"),
     ]
     assert [[one["metadata"]["name"] for one in many] for many in lists] == [
         ["p"],
         ["api"],
         ["api-1"],
-        ["n1"],
         ["api-1"],
-        ["n1"],
     ]
     assert [(seen.path, seen.query.get("labelSelector")) for seen in server.seen] == [
         (POLICIES, None),
         (POOLS, None),
         (CLAIMS, None),
-        (NODES, None),
         (CLAIMS, "karpenter.sh/nodepool=api"),
-        (NODES, "karpenter.sh/nodepool=api"),
     ]
     assert {seen.headers["Authorization"] for seen in server.seen} == {"Bearer mine"}
 

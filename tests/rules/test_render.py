@@ -14,7 +14,7 @@ from hooks import names
 
 ROOT = Path(__file__).parent.parent.parent
 LOOPBACK = "http://127.0.0.1:18080"
-SERVICE = "http://noderotation-hooks.node-rotation-system:8080"
+SERVICE = "http://noderotation-hooks.node-rotation-system.svc:8080"
 
 
 def render(folder: Path) -> str:

@@ -47,7 +47,7 @@ def test_a_stuck_drain_tells_who_blocks_it_and_how_far_it_is(name: str) -> None:
     blockers, progress = TOLD[name]
     assert line == {
         "event": "drain stuck",
-        "log_level": "info",
+        "log_level": "warning",
         "nodepool": "api",
         "nodeclaim": "old",
         "reason": "DrainStuck",

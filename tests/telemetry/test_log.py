@@ -128,3 +128,14 @@ def test_a_text_that_others_reword_is_no_news(out: io.StringIO) -> None:
         journal.record("api", _decision(report, claim=claim), NOBODY, "")
     lines = [(line["nodeclaim"], line["message"]) for line in _lines(out)]
     assert lines == [told[0], told[2]]
+
+
+def test_what_people_should_look_at_stays_when_only_warnings_are_logged() -> None:
+    stream = io.StringIO()
+    configure("warning", stream)
+    reports = (Report("attempt failed", warning=True), Report("drain started"))
+    Journal().record("api", _decision(*reports), NOBODY, "")
+    structlog.reset_defaults()
+    assert [(line["event"], line["level"]) for line in _lines(stream)] == [
+        ("attempt failed", "warning")
+    ]
