@@ -184,3 +184,10 @@ def test_an_unreadable_file() -> None:
         2,
         "Error: absent.yaml: No such file or directory\n",
     )
+
+
+def test_an_opening_that_is_excluded_is_no_promise() -> None:
+    holiday = '\n  exclusions: [{start: "2026-12-01T00:00:00Z", end: "2027-01-07T00:00:00Z"}]'
+    lines = shown(policy(LUNCH, holiday), "2026-12-02T12:00:00Z").splitlines()
+    assert lines[0] == "policy nights: CLOSED, opens Sun 2026-12-06 12:00 UTC (in 4d), excluded"
+    assert shown(policy(LUNCH), "2026-12-02T12:00:00Z").splitlines()[0].endswith("(in 4d)")
