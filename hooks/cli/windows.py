@@ -134,8 +134,8 @@ def _state(policy: Policy, now: datetime) -> str:
         opens = next_opening(policy.windows, now)
         if opens is None:
             return "CLOSED"
-        excluded = any(span.start <= opens < span.end for span in merged(policy.exclusions))
-        return f"CLOSED, opens {_moment(policy, opens, now)}" + (", excluded" if excluded else "")
+        excluded = "" if is_excluded(policy, opens) is None else ", excluded"
+        return f"CLOSED, opens {_moment(policy, opens, now)}{excluded}"
     exclusion = is_excluded(policy, now)
     if exclusion is not None:
         why = f" ({exclusion.reason})" if exclusion.reason else ""

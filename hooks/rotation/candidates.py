@@ -8,17 +8,14 @@ from __future__ import annotations
 from collections import Counter
 from dataclasses import dataclass, field
 from datetime import datetime, timedelta
-from typing import TypeAlias
 
 from hooks import names
+from hooks.rotation.decision import SOON, Census
 from hooks.rotation.due import due_at, is_due, order_key
 from hooks.rotation.durations import shifted
 from hooks.rotation.model import Claim, ClaimState, Malformed, Node, Observation, Policy
 from hooks.rotation.reader import Reader
 from hooks.rotation.schedule import Schedule, backoff
-
-Census: TypeAlias = tuple[tuple[str, int], ...]
-"""(why passed over, how many), sorted by name."""
 
 TOO_YOUNG = "tooYoung"
 DELETING = "deleting"
@@ -153,8 +150,6 @@ OPT_OUT_MEMORY = timedelta(seconds=60)
 """For how long an opt-out is remembered without reading the Node again."""
 MOST_READS = 100
 """How many Nodes one pass reads at most; what it learned is remembered, and the next goes on."""
-SOON = timedelta(seconds=2)
-"""When a pass that has read so many without an end is followed by the next."""
 
 
 def _unfit_node(node: Node | None) -> str | None:

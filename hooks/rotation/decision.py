@@ -11,7 +11,6 @@ from datetime import timedelta
 from enum import Enum
 from typing import Final, TypeAlias
 
-from hooks.rotation.candidates import Census
 from hooks.rotation.findings import Finding
 from hooks.rotation.model import Policy
 from hooks.rotation.reasons import Reason
@@ -20,7 +19,7 @@ from hooks.rotation.writes import Write
 RESYNC: Final = timedelta(seconds=60)
 """The longest time to the next look."""
 SOON: Final = timedelta(seconds=2)
-"""How soon a pass that stopped, or that waits for its own first half, is looked at again."""
+"""How soon a pass that stopped, or that is only the first part of something, is followed by another."""
 
 
 class Listing(Enum):
@@ -41,6 +40,8 @@ class Creation:
     near_deadline_hosts: tuple[str, ...] = ()
 
 
+Census: TypeAlias = tuple[tuple[str, int], ...]
+"""(why a claim was passed over, how many), sorted by name."""
 Value: TypeAlias = str | int | Mapping[str, int]
 
 
