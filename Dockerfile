@@ -16,5 +16,5 @@ FROM python:3.13-slim
 COPY --from=build /opt/noderotation /opt/noderotation
 ENV PATH=/opt/noderotation/bin:$PATH PYTHONUNBUFFERED=1 PYTHONDONTWRITEBYTECODE=1
 USER 65532:65532
-EXPOSE 8080
+EXPOSE 8080 8443
 CMD ["noderotation", "serve"]

@@ -1,5 +1,5 @@
 # Everything is made inside the checkout: the environment in .venv, the wheel in dist.
-# Needs python3 (3.11 or later, with venv), make and git; `make e2e` needs Go as well.
+# Needs python3 (3.11 or later, with venv), make and git; `make e2e` and `make bench` need Go as well.
 
 PYTHON ?= python3
 VENV := .venv
@@ -13,13 +13,16 @@ export PYTHONSAFEPATH := 1
 unexport PYTHONPATH PYTHONHOME
 
 .DELETE_ON_ERROR:
-.PHONY: help test check fix coverage e2e rules bench lock clean
+.PHONY: help demo test check fix coverage search e2e e2e-long rules bench lock clean
 
 help: ## show this list
 	@grep -hE '^[a-z0-9-]+:.*## ' Makefile | sed -E 's/^([a-z0-9-]+):.*## /\1\t/' | expand -t 10
 
+demo: $(VENV)/.wheel ## rotate a whole pool on an embedded cluster, in about a minute
+	$(VENV)/bin/noderotation demo $(ARGS)
+
 test: $(VENV)/.wheel ## build the wheel and test it; needs nothing but Python
-	$(RUN) pytest $(ARGS)
+	$(RUN) pytest -nauto --dist=loadfile $(ARGS)
 
 check: $(VENV)/.pins ## style, format, types and layers
 	$(RUN) ruff check .
@@ -34,16 +37,26 @@ fix: $(VENV)/.pins ## let ruff repair what it can
 e2e: $(VENV)/.wheel ## rotate nodes on a real control plane; needs Go, builds its programs once
 	$(RUN) pytest tests/e2e $(ARGS)
 
-coverage: $(VENV)/.wheel ## every branch of the pass table by fixtures alone, and of the whole core
-	$(RUN) pytest tests/sync/test_nodepool.py -q --cov --cov-config=tests/sync/table.coveragerc
-	$(RUN) pytest tests/rotation tests/sync -q --cov --cov-report=
-	$(RUN) coverage report --include='*/hooks/rotation/*' --fail-under=100
+e2e-long: $(VENV)/.wheel ## the same, and watch an idle pool for ten minutes
+	NODEROTATION_LONG=1 $(RUN) pytest tests/e2e $(ARGS)
 
-rules: $(VENV)/.wheel ## hold the manifests against kubectl
+search: $(VENV)/.wheel ## search 100,000 states of a tiny world for a broken promise
+	PYTHONHASHSEED=0 $(RUN) pytest tests/search -s $(ARGS)
+
+coverage: $(VENV)/.wheel ## every branch of the pass table by fixtures alone, and of both cores
+	$(RUN) pytest tests/sync/test_nodepool.py -q -nauto --cov --cov-config=tests/sync/table.coveragerc
+	$(RUN) pytest tests/rotation tests/sync -q -nauto --cov --cov-report=
+	$(RUN) coverage report --include='*/hooks/rotation/*' --fail-under=100
+	$(RUN) pytest tests/drain -q -nauto --cov --cov-report=
+	$(RUN) coverage report --include='*/hooks/drain/*' --fail-under=100
+
+rules: $(VENV)/.wheel ## hold manifests, alerts and dashboard against kubectl and promtool
 	$(RUN) pytest tests/rules $(ARGS)
 
-bench: $(VENV)/.wheel ## measure against the bounds of benchmarks/
-	$(RUN) pytest benchmarks -s $(ARGS)
+bench: $(VENV)/.wheel ## measure against the bounds of benchmarks/; needs Go, builds its programs once
+# Each in a process of its own: what one leaves in memory changes what json.loads costs in the other.
+	$(RUN) pytest benchmarks/test_pass.py -s $(ARGS)
+	$(RUN) pytest benchmarks/test_eviction.py -s $(ARGS)
 
 lock: ## pin what is new in the requirements, with hashes (ARGS=--upgrade: everything anew)
 	$(PYTHON) -m venv $(VENV)/lock

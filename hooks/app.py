@@ -1,17 +1,21 @@
 """The HTTP face of the hooks: routes, and the ONE table from error to HTTP status.
 
-Owns the order of the checks (nothing of a body is read before the token has been checked) and the
-shape of answers that are errors. Leaves what a hook does to the handlers that it is given, and slow
-or malformed connections to :mod:`hooks.server`. Source: design/product.md, *HTTP*.
+Owns the order of the checks (nothing of a body is read before the caller has been checked: a hook's
+by its token, the API server, which sends none, by having come over TLS) and the shape of answers
+that are errors. Leaves what a hook does to the handlers that it is given, slow or malformed
+connections and certificates to :mod:`hooks.server`. Source: design/product.md, *HTTP*,
+design/drain.md.
 """
 
 from __future__ import annotations
 
 import json
 import time
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass
-from typing import Final, Protocol
+from functools import partial
+from types import MappingProxyType
+from typing import Final, Protocol, TypeAlias
 from uuid import uuid4
 
 import structlog
@@ -32,11 +36,19 @@ from hooks import names
 from hooks.cluster.errors import ClusterError, OutOfTime
 from hooks.protocol.errors import ShapeError
 from hooks.settings import Settings, TokenFile
+from hooks.telemetry.metrics import CONTENT_TYPE, Metrics
 
+WsgiApp: TypeAlias = Callable[..., Iterable[bytes]]
+"""What a WSGI server calls."""
 ARRIVAL: Final = "noderotation.arrival"
 """Key of the WSGI environment: when the request arrived, in seconds of the app's clock."""
+LATER: Final = "noderotation.later"
+"""Key of the WSGI environment: takes a job that must not hold up the connection any longer."""
 JSON: Final = "application/json"
 INTERNAL: Final = 500
+REVIEW_TIME: Final = 3.0
+"""Seconds from its arrival in which a review is answered; the API server waits 5."""
+NO_REVIEWS: Mapping[str, Reviewer] = MappingProxyType({})
 
 ERRORS: Final[tuple[tuple[type[Exception], int, str, str], ...]] = (
     (ShapeError, 400, "WrongShape", "body"),
@@ -64,6 +76,20 @@ class Handler(Protocol):
 
     def __call__(self, body: bytes, *, deadline: float, request_id: str) -> bytes:
         """Answer one call."""
+
+
+class Reviewer(Protocol):
+    """An admission webhook: as :class:`Handler`, and what can wait until the answer is out."""
+
+    def __call__(
+        self,
+        body: bytes,
+        *,
+        deadline: float,
+        request_id: str,
+        afterwards: Callable[[Callable[[], None]], None],
+    ) -> bytes:
+        """Answer one review; each job handed to ``afterwards`` is run once that has been sent."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -96,13 +122,17 @@ def create_app(
     settings: Settings,
     handlers: Mapping[str, Handler],
     ready: Callable[[], str | None],
+    metrics: Metrics,
     *,
+    reviews: Mapping[str, Reviewer] = NO_REVIEWS,
     clock: Callable[[], float] = time.monotonic,
 ) -> Flask:
     """Make the application.
 
-    ``handlers`` maps each hook's path to what answers it. ``ready`` says why no hook can be
-    answered, None when they can. ``clock`` (seconds, monotonic) is what deadlines are read on.
+    ``handlers`` maps each hook's path to what answers it, ``reviews`` that of each admission
+    webhook: there only over TLS, without a token, and whatever the body is said to be. ``ready``
+    says why nothing can be answered, None when it can. ``metrics`` takes note of each answer, and
+    is what ``/metrics`` shows. ``clock`` (seconds, monotonic) is what deadlines are read on.
     """
     app = Flask("noderotation", static_folder=None)
     # A path with a doubled slash is another path, not a redirect.
@@ -110,15 +140,64 @@ def create_app(
     token = TokenFile(settings.token_file)
 
     def answer_hook(path: str) -> Response:
-        arrival: float = request.environ.get(ARRIVAL, clock())
+        arrival = g.arrival = request.environ.get(ARRIVAL, clock())
+        g.hook = path
         _check_token(token)
         _check_type()
         body = _read_body(settings.body_limit)
+        g.size = len(body)
         deadline = arrival + settings.write_time.total_seconds()
         if clock() >= deadline:
             raise OutOfTime("the request had waited too long when its turn came")
         answer = handlers[path](body, deadline=deadline, request_id=g.request_id)
         return Response(answer, mimetype=JSON)
+
+    def answer_review(path: str) -> Response:
+        if request.environ["wsgi.url_scheme"] != "https":
+            raise NotFound
+        arrival = g.arrival = request.environ.get(ARRIVAL, clock())
+        g.hook = path
+        body = _read_body(settings.body_limit)
+        g.size = len(body)
+        jobs: list[Callable[[], None]] = []
+        # One that waited too long gets an answer, too: an eviction goes on then.
+        answer = reviews[path](
+            body,
+            deadline=arrival + REVIEW_TIME,
+            request_id=g.request_id,
+            afterwards=jobs.append,
+        )
+        response = Response(answer, mimetype=JSON)
+        later = request.environ.get(LATER, _at_once)
+        for job in jobs:
+            response.call_on_close(partial(later, job))
+        return response
+
+    posted = [
+        *((path, answer_hook) for path in handlers),
+        *((path, answer_review) for path in reviews),
+    ]
+    for path, answer in posted:
+        app.add_url_rule(
+            path,
+            path,
+            answer,
+            methods=["POST"],
+            defaults={"path": path},
+            provide_automatic_options=False,
+        )
+    _show(app, ready, metrics)
+    _take_note(app, metrics, clock)
+    app.register_error_handler(Exception, _answer_error)
+    return app
+
+
+def _at_once(job: Callable[[], None]) -> None:
+    job()
+
+
+def _show(app: Flask, ready: Callable[[], str | None], metrics: Metrics) -> None:
+    """Serve what anybody may ask."""
 
     def healthz() -> Response:
         return _json({"status": "ok"})
@@ -129,23 +208,27 @@ def create_app(
             raise ServiceUnavailable(reason)
         return _json({"status": "ok"})
 
-    def take_number() -> None:
+    def show_metrics() -> Response:
+        return Response(metrics.exposition(), content_type=CONTENT_TYPE)
+
+    plain = ((names.HEALTHZ, healthz), (names.READYZ, readyz), (names.METRICS, show_metrics))
+    for path, view in plain:
+        app.add_url_rule(path, path, view, methods=["GET"], provide_automatic_options=False)
+
+
+def _take_note(app: Flask, metrics: Metrics, clock: Callable[[], float]) -> None:
+    """Number each request, and measure those to hooks."""
+
+    def begin() -> None:
         g.request_id = uuid4().hex
 
-    for path in handlers:
-        app.add_url_rule(
-            path,
-            path,
-            answer_hook,
-            methods=["POST"],
-            defaults={"path": path},
-            provide_automatic_options=False,
-        )
-    for path, view in ((names.HEALTHZ, healthz), (names.READYZ, readyz)):
-        app.add_url_rule(path, path, view, methods=["GET"], provide_automatic_options=False)
-    app.before_request(take_number)
-    app.register_error_handler(Exception, _answer_error)
-    return app
+    def end(answer: Response) -> Response:
+        if "hook" in g:
+            metrics.answered(g.hook, answer.status_code, clock() - g.arrival, g.get("size"))
+        return answer
+
+    app.before_request(begin)
+    app.after_request(end)
 
 
 def _check_token(token: TokenFile) -> None:

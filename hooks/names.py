@@ -1,12 +1,15 @@
 """Every annotation, label and other name that this software writes or reads on a cluster.
 
 Owns the spelling, and says for each key who writes it, who clears it, and its format. Leaves the
-meaning to :mod:`hooks.rotation`. Source: seed 000 section 5.3, design/product.md.
+meaning to :mod:`hooks.rotation` and :mod:`hooks.drain`. It is long because it is one list. Source:
+seed 000 section 5.3, seed 004, design/product.md, design/drain.md, design/observability.md.
 """
 
 from __future__ import annotations
 
-from typing import Final
+from collections.abc import Mapping
+from types import MappingProxyType
+from typing import Final, NamedTuple
 
 PREFIX: Final = "noderotation.io/"
 
@@ -74,7 +77,22 @@ CORDONED: Final = PREFIX + "cordoned"
 
 TRUE: Final = "true"
 
+# --- On the Deployment whose only Pod is to be replaced before it goes. ---
+DRAIN_PREFIX: Final = "graceful-drain.stonal.com/"
+DRAIN_RESTARTED_AT: Final = DRAIN_PREFIX + "restarted-at"
+"""RFC 3339: tracking. The webhook writes it; the answer to /sync/deployment clears it at the end."""
+DRAIN_ROLLED_FOR: Final = DRAIN_PREFIX + "rolled-for"
+"""The tracking value that a rollout was begun, or adopted, for. Written in one patch with it."""
+DRAIN_LAST_POD_UID: Final = DRAIN_PREFIX + "last-pod-uid"
+"""UID of the Pod that tracking began for: never twice for one Pod. The webhook writes it; stays."""
+DRAIN_ROLLOUT_TIMEOUT: Final = DRAIN_PREFIX + "rollout-timeout"
+"""Go duration: overrides the setting for this Deployment. Written by operators only."""
+
 # --- Karpenter's and Kubernetes' own. ---
+POD_TEMPLATE_RESTARTED_AT: Final = "kubectl.kubernetes.io/restartedAt"
+"""RFC 3339, on the Pod template: a new value rolls the Deployment out, as kubectl's restart does."""
+REVISION: Final = "deployment.kubernetes.io/revision"
+"""Integer, on a Deployment and its ReplicaSets: which ReplicaSet is the current one."""
 NODEPOOL_LABEL: Final = "karpenter.sh/nodepool"
 DISRUPTED_TAINT: Final = "karpenter.sh/disrupted"
 HOSTNAME_LABEL: Final = "kubernetes.io/hostname"
@@ -88,6 +106,12 @@ NAMESPACE: Final = "node-rotation-system"
 PRIORITY_CLASS: Final = "noderotation-placeholder"
 PLACEHOLDER_PREFIX: Final = "noderotation-surge-"
 DECORATOR_CONTROLLER: Final = "node-rotation"
+COMPOSITE_CONTROLLER: Final = "rotation-policy"
+DRAIN_CONTROLLER: Final = "graceful-drain"
+WEBHOOK_CONFIGURATION: Final = "graceful-drain"
+WEBHOOK: Final = "eviction.graceful-drain.stonal.com"
+EVICTION_SERVER: Final = "noderotation-eviction"
+"""Name of the webhook's own Deployment, Service and ServiceAccount."""
 POLICY_GROUP: Final = "noderotation.io"
 POLICY_VERSION: Final = "v1alpha1"
 POLICY_KIND: Final = "RotationPolicy"
@@ -98,11 +122,225 @@ EVENT_NAMESPACE: Final = "default"
 # --- Routes. ---
 SYNC_NODEPOOL: Final = "/sync/nodepool"
 CUSTOMIZE_NODEPOOL: Final = "/customize/nodepool"
+SYNC_ROTATIONPOLICY: Final = "/sync/rotationpolicy"
+CUSTOMIZE_ROTATIONPOLICY: Final = "/customize/rotationpolicy"
+SYNC_DEPLOYMENT: Final = "/sync/deployment"
+ADMISSION_EVICTION: Final = "/admission/eviction"
+METRICS: Final = "/metrics"
 HEALTHZ: Final = "/healthz"
 READYZ: Final = "/readyz"
 
 # --- How Metacontroller keys attachments and related objects (Kind.group/version). ---
 POD_GROUP: Final = "Pod.v1"
 NODE_GROUP: Final = "Node.v1"
+NODEPOOL_GROUP: Final = "NodePool.karpenter.sh/v1"
 NODECLAIM_GROUP: Final = "NodeClaim.karpenter.sh/v1"
 ROTATIONPOLICY_GROUP: Final = f"{POLICY_KIND}.{POLICY_GROUP}/{POLICY_VERSION}"
+
+
+# --- Events (events.k8s.io/v1): who may be told of what, design/observability.md. ---
+ROTATION_STARTED: Final = "RotationStarted"
+ROTATION_COMPLETED: Final = "RotationCompleted"
+SURGE_CLAMPED: Final = "SurgeClamped"
+SURGE_CLAMP_REFUSED: Final = "SurgeClampRefused"
+SURGE_CLAMP_BAND_EXCEEDED: Final = "SurgeClampBandExceeded"
+
+NORMAL_EVENTS: Final = frozenset({ROTATION_STARTED, ROTATION_COMPLETED, SURGE_CLAMPED})
+"""Reasons of Events of type Normal; all others are Warnings."""
+
+POOL: Final = "NodePool"
+CLAIM: Final = "NodeClaim"
+EVENTS: Final[Mapping[str, tuple[str, ...]]] = MappingProxyType(
+    dict.fromkeys(
+        (
+            ROTATION_STARTED,
+            ROTATION_COMPLETED,
+            "ForcefulFallback",
+            "GovernanceLost",
+            "PolicyConflict",
+            "StaticNodePool",
+            "KBelowTwo",
+            "AVeryAggressive",
+            "TGPUnset",
+            "HardCapExceeded",
+            "RetryBackoffShort",
+            "DrainEstimateAboveTGP",
+            "ProvisioningEstimateAboveReadyTimeout",
+            "ThroughputBelowArrival",
+            "ThroughputBurstShortfall",
+            "RotationSpansNextWindow",
+            "OverrideGBelowK",
+            "ZoneNotReplicated",
+            "NoHeadroom",
+            "ExclusionShortensLead",
+        ),
+        (POOL,),
+    )
+    | dict.fromkeys(
+        (
+            "ShortLead",
+            "RotationFailed",
+            "RotationExpired",
+            "SurgeUnschedulable",
+            "SurgeNotCreated",
+            SURGE_CLAMPED,
+            SURGE_CLAMP_REFUSED,
+            SURGE_CLAMP_BAND_EXCEEDED,
+            "DrainStuck",
+        ),
+        (CLAIM,),
+    )
+    | {"MalformedState": (POOL, CLAIM)}
+)
+"""Reason of each Event of a rotation, and the kinds of objects that it may be about."""
+
+DRAIN_TRIGGERED: Final = "GracefulDrainTriggered"
+DRAIN_COMPLETED: Final = "GracefulDrainCompleted"
+DRAIN_TIMEOUT: Final = "GracefulDrainTimeout"
+DRAIN_IMPOSSIBLE: Final = "GracefulDrainImpossible"
+DEPLOYMENT: Final = "Deployment"
+DRAIN_EVENTS: Final[Mapping[str, str]] = MappingProxyType(
+    {
+        DRAIN_TRIGGERED: "Normal",
+        DRAIN_COMPLETED: "Normal",
+        DRAIN_TIMEOUT: "Warning",
+        DRAIN_IMPOSSIBLE: "Warning",
+    }
+)
+"""Reason of each Event of a graceful drain, and its type; all are about a Deployment, beside it."""
+
+
+# --- Metrics, as ``/metrics`` shows them. ---
+class Metric(NamedTuple):
+    """One metric: ``kind`` is gauge, counter or histogram."""
+
+    name: str
+    kind: str
+    labels: tuple[str, ...]
+    meaning: str
+
+
+def _gauge(name: str, meaning: str) -> Metric:
+    return Metric(f"noderotation_{name}", "gauge", ("nodepool",), meaning)
+
+
+CANDIDATES: Final = _gauge("candidates", "NodeClaims that are due and may be rotated.")
+IN_PROGRESS: Final = _gauge("in_progress", "1 while a rotation is in flight.")
+WINDOW_ACTIVE: Final = _gauge("window_active", "1 while a maintenance window is open.")
+CONFLICT: Final = _gauge(
+    "policy_conflict", "1 while policies tie, or the governing one is invalid."
+)
+FREEZE_UNTIL: Final = _gauge(
+    "freeze_until_timestamp", "Until when a freeze holds (0: none; +Inf: it is unreadable)."
+)
+AGE_THRESHOLD: Final = _gauge("age_threshold_seconds", "A: the age at which nodes come due.")
+CHANCES: Final = _gauge("rotation_chances", "G: windows that each node is sure to get.")
+CAPACITY: Final = _gauge("throughput_capacity", "C: rotations that fit into one window.")
+T_ROT_ESTIMATE: Final = _gauge("t_rot_estimate_seconds", "What one rotation is expected to take.")
+T_ROT_BOUND: Final = _gauge("t_rot_bound_seconds", "What one rotation may take at most.")
+WINDOW_PERIOD: Final = _gauge("window_period_seconds", "P: longest time from opening to opening.")
+SHORT_LEAD: Final = _gauge("short_lead_nodes", "NodeClaims whose own expireAfter is too short.")
+DRAIN_STUCK: Final = _gauge("drain_stuck", "1 while a drain takes longer than it ever should.")
+MOST_RETRIES: Final = _gauge("retry_count", "Most failed attempts of any NodeClaim there is.")
+NEXT_WINDOW: Final = _gauge("next_window_timestamp", "When a window opens next (0: never).")
+DEADLINE_SLACK: Final = _gauge(
+    "deadline_slack_seconds", "Time left until the nearest deadline (negative: it is over)."
+)
+REASON: Final = Metric(
+    "noderotation_reason",
+    "gauge",
+    ("nodepool", "reason"),
+    "1 for the reason of what the last pass did, or did not do.",
+)
+COMPLETED: Final = Metric(
+    "noderotation_completed_total",
+    "counter",
+    ("nodepool", "outcome"),
+    "Rotations and attempts that ended, by outcome: success, failure or expired.",
+)
+FALLBACKS: Final = Metric(
+    "noderotation_forceful_fallback_total",
+    "counter",
+    ("nodepool",),
+    "Nodes deleted without a successor, because a surge could no longer be in time.",
+)
+DURATION: Final = Metric(
+    "noderotation_duration_seconds",
+    "histogram",
+    ("nodepool", "phase"),
+    "What the phases of completed rotations took: surge_wait, drain.",
+)
+HOOK_DURATION: Final = Metric(
+    "noderotation_hook_duration_seconds",
+    "histogram",
+    ("hook", "status"),
+    "From the arrival of a hook's request to its answer, by HTTP status.",
+)
+HOOK_BYTES: Final = Metric(
+    "noderotation_hook_request_bytes", "histogram", ("hook",), "Size of a hook's requests."
+)
+API_CALLS: Final = Metric(
+    "noderotation_api_calls_total",
+    "counter",
+    ("verb", "resource", "result"),
+    "Calls to the API server: ok, notFound, conflict, alreadyExists, refused, unavailable, ...",
+)
+EVICTIONS: Final = Metric(
+    "gracefuldrain_evictions_total",
+    "counter",
+    ("decision", "reason"),
+    "Answers to evictions: allow or deny, and why.",
+)
+ROLLOUTS: Final = Metric(
+    "gracefuldrain_rollouts_total",
+    "counter",
+    ("outcome",),
+    "Tracked rollouts that ended, by outcome: completed, timeout, or why they were given up.",
+)
+ROLLOUT_DURATION: Final = Metric(
+    "gracefuldrain_rollout_duration_seconds",
+    "histogram",
+    (),
+    "From the eviction that began it to the end of a completed rollout.",
+)
+CERTIFICATE_NOT_AFTER: Final = Metric(
+    "gracefuldrain_certificate_not_after_timestamp",
+    "gauge",
+    (),
+    "When the certificate ends that the webhook shows.",
+)
+
+POOL_GAUGES: Final = (
+    CANDIDATES,
+    IN_PROGRESS,
+    WINDOW_ACTIVE,
+    CONFLICT,
+    FREEZE_UNTIL,
+    AGE_THRESHOLD,
+    CHANCES,
+    CAPACITY,
+    T_ROT_ESTIMATE,
+    T_ROT_BOUND,
+    WINDOW_PERIOD,
+    SHORT_LEAD,
+    DRAIN_STUCK,
+    MOST_RETRIES,
+    NEXT_WINDOW,
+    DEADLINE_SLACK,
+)
+"""What is recomputed at every pass of a pool."""
+METRICS_OF_HOOKS: Final = (
+    *POOL_GAUGES,
+    REASON,
+    COMPLETED,
+    FALLBACKS,
+    DURATION,
+    HOOK_DURATION,
+    HOOK_BYTES,
+    API_CALLS,
+    ROLLOUTS,
+    ROLLOUT_DURATION,
+)
+"""All that the hook server exports."""
+METRICS_OF_EVICTION: Final = (EVICTIONS, CERTIFICATE_NOT_AFTER)
+"""What the webhook's own deployment exports beside those of its hooks and calls."""

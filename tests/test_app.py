@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import io
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
 from types import MappingProxyType
@@ -16,10 +16,11 @@ from typing_extensions import override
 from werkzeug.exceptions import Gone
 
 from hooks import names
-from hooks.app import ARRIVAL, create_app, problem_of
+from hooks.app import ARRIVAL, LATER, create_app, problem_of
 from hooks.cluster.errors import Conflict, OutOfTime, Refused, Unavailable
 from hooks.protocol.errors import ShapeError
 from hooks.settings import read_settings
+from hooks.telemetry.metrics import Metrics
 
 NOW = 1000.0
 LIMIT = 64
@@ -33,13 +34,28 @@ class Hook:
 
     error: Exception | None = None
     calls: list[tuple[bytes, float]] = field(default_factory=list)
+    jobs: list[Callable[[], None]] = field(default_factory=list)
 
-    def __call__(self, body: bytes, *, deadline: float, request_id: str) -> bytes:
+    def __call__(
+        self,
+        body: bytes,
+        *,
+        deadline: float,
+        request_id: str,
+        afterwards: Callable[[Callable[[], None]], None] | None = None,
+    ) -> bytes:
         assert len(request_id) == 32
+        for job in self.jobs:
+            assert afterwards is not None
+            afterwards(job)
         self.calls.append((body, deadline))
         if self.error is not None:
             raise self.error
         return b'{"attachments":[]}'
+
+
+REVIEW = names.ADMISSION_EVICTION
+TLS: Mapping[str, object] = MappingProxyType({"wsgi.url_scheme": "https"})
 
 
 @dataclass
@@ -47,7 +63,9 @@ class World:
     hook: Hook
     client: FlaskClient
     token: Path
+    metrics: Metrics
     reason: str | None = None
+    now: float = NOW
 
     def post(
         self,
@@ -67,10 +85,17 @@ def world(tmp_path: Path) -> World:
     settings = read_settings(
         {"NODEROTATION_TOKEN_FILE": str(token), "NODEROTATION_BODY_LIMIT": str(LIMIT)}
     )
-    hook = Hook()
+    hook, metrics = Hook(), Metrics()
     handlers = {names.SYNC_NODEPOOL: hook, names.CUSTOMIZE_NODEPOOL: hook}
-    app = create_app(settings, handlers, lambda: made.reason, clock=lambda: NOW)
-    made = World(hook, app.test_client(), token)
+    app = create_app(
+        settings,
+        handlers,
+        lambda: made.reason,
+        metrics,
+        reviews={REVIEW: hook},
+        clock=lambda: made.now,
+    )
+    made = World(hook, app.test_client(), token, metrics)
     return made
 
 
@@ -322,11 +347,108 @@ def test_health_needs_no_token(world: World, path: str) -> None:
     assert (refused.status_code, refused.headers["Allow"]) == (405, "GET, HEAD")
 
 
+def test_metrics_need_no_token_and_are_text(world: World) -> None:
+    world.metrics.called("get", "nodes", "ok")
+    answer = world.client.get("/metrics")
+    assert (answer.status_code, answer.mimetype) == (200, "text/plain")
+    assert answer.headers["Content-Type"] == "text/plain; version=0.0.4; charset=utf-8"
+    calls = 'noderotation_api_calls_total{resource="nodes",result="ok",verb="get"} 1.0'
+    assert calls in answer.text.splitlines()
+    assert world.client.post("/metrics").headers["Allow"] == "GET, HEAD"
+
+
+def test_a_hook_is_measured_from_its_arrival_to_its_answer(world: World) -> None:
+    world.post(b'{"a":1}', environ={ARRIVAL: NOW - 0.5})
+    world.hook.error = Unavailable("down")
+    world.post(b"[]")
+    world.post(headers={})
+    world.post(b"x" * (LIMIT + 1))
+    shown = world.client.get("/metrics").text.splitlines()
+    series = [line for line in shown if "_hook_" in line and "_bucket" not in line]
+    name, size = "noderotation_hook_duration_seconds", "noderotation_hook_request_bytes"
+    assert [line for line in series if not line.startswith("#")] == [
+        f'{name}_count{{hook="/sync/nodepool",status="200"}} 1.0',
+        f'{name}_sum{{hook="/sync/nodepool",status="200"}} 0.5',
+        f'{name}_count{{hook="/sync/nodepool",status="401"}} 1.0',
+        f'{name}_sum{{hook="/sync/nodepool",status="401"}} 0.0',
+        f'{name}_count{{hook="/sync/nodepool",status="413"}} 1.0',
+        f'{name}_sum{{hook="/sync/nodepool",status="413"}} 0.0',
+        f'{name}_count{{hook="/sync/nodepool",status="503"}} 1.0',
+        f'{name}_sum{{hook="/sync/nodepool",status="503"}} 0.0',
+        f'{size}_count{{hook="/sync/nodepool"}} 2.0',
+        f'{size}_sum{{hook="/sync/nodepool"}} 9.0',
+    ]
+
+
+def test_what_is_no_hook_is_not_measured(world: World) -> None:
+    world.post(path="/sync/elsewhere")
+    world.client.get("/sync/nodepool")
+    world.client.get("/healthz")
+    assert "hook=" not in world.client.get("/metrics").text
+
+
 def test_readiness_says_why_not(world: World) -> None:
     world.reason = "the API server gives no answer"
     answer = world.client.get("/readyz")
     assert (answer.status_code, answer.json) == (503, error("NotReady", "", world.reason))
     assert world.client.get("/healthz").status_code == 200
+
+
+def test_a_review_needs_no_token_but_tls(world: World) -> None:
+    assert world.post(b'{"a":1}', {}, REVIEW, TLS) == (200, {"attachments": []})
+    assert world.hook.calls == [(b'{"a":1}', NOW + 3)]
+    status, body = world.post(b'{"a":1}', HEADERS, REVIEW)
+    assert (status, body["error"]["code"], len(world.hook.calls)) == (404, "NotFound", 1)
+    # A hook that needs a token needs it over TLS, too.
+    assert world.post(headers={}, environ=TLS)[0] == 401
+
+
+@pytest.mark.parametrize("kind", ["application/json", "text/plain", "", None])
+def test_a_review_is_answered_whatever_it_is_said_to_be(world: World, kind: str | None) -> None:
+    given = {} if kind is None else {"Content-Type": kind}
+    assert world.post(b"\xff", given, f"{REVIEW}?timeout=5s", TLS)[0] == 200
+    assert world.hook.calls == [(b"\xff", NOW + 3)]
+
+
+def test_a_review_that_waited_too_long_is_answered_all_the_same(world: World) -> None:
+    late = {**TLS, ARRIVAL: NOW - 60}
+    assert world.post(path=REVIEW, environ=late) == (200, {"attachments": []})
+    assert world.hook.calls == [(b"{}", NOW - 57)]
+
+
+def test_a_review_that_nobody_can_be_answered_is_refused(world: World) -> None:
+    world.hook.error = ShapeError("request.uid", "is missing")
+    refused = (400, error("WrongShape", "request.uid", "is missing"))
+    assert world.post(path=REVIEW, environ=TLS) == refused
+    too_large = (413, error("BodyTooLarge", "body", f"is larger than {LIMIT} bytes"))
+    assert world.post(b" " * (LIMIT + 1), path=REVIEW, environ=TLS) == too_large
+
+
+def test_what_can_wait_is_done_once_the_answer_has_been_sent(world: World) -> None:
+    done: list[str] = []
+    world.hook.jobs = [lambda: done.append("first"), lambda: done.append("second")]
+    answer = world.client.post(REVIEW, data=b"{}", environ_overrides=dict(TLS))
+    assert (answer.data, done) == (b'{"attachments":[]}', [])
+    answer.close()
+    assert done == ["first", "second"]
+
+
+def test_what_can_wait_is_handed_to_the_server_if_that_takes_it(world: World) -> None:
+    handed: list[Callable[[], None]] = []
+    world.hook.jobs = [lambda: None, lambda: None]
+    with world.client.post(REVIEW, data=b"{}", environ_overrides={**TLS, LATER: handed.append}):
+        assert handed == []
+    assert handed == world.hook.jobs
+
+
+def test_reviews_are_measured_like_hooks(world: World) -> None:
+    world.post(b'{"a":1}', path=REVIEW, environ={**TLS, ARRIVAL: NOW - 0.5})
+    shown = world.client.get("/metrics").text.splitlines()
+    labels = '{hook="/admission/eviction",status="200"}'
+    assert f"noderotation_hook_duration_seconds_sum{labels} 0.5" in shown
+    # Over the plain port the route isn't there, so nothing is measured.
+    world.post(b'{"a":1}', path=REVIEW)
+    assert 'status="404"' not in world.client.get("/metrics").text
 
 
 def test_any_other_http_error_is_a_bad_request() -> None:

@@ -15,7 +15,9 @@ import hooks
 
 CHECKOUT = Path(__file__).parents[1]
 LAYERS = "Each layer imports only those below it"
-PURE = sorted((CHECKOUT / "hooks" / "rotation").glob("*.py"))
+PURE = sorted(
+    path for core in ("rotation", "drain") for path in (CHECKOUT / "hooks" / core).glob("*.py")
+)
 CLOCKS = {"now", "utcnow", "today"}
 IMPURE_MODULES = {"os", "random", "secrets", "socket", "subprocess", "threading", "time", "uuid"}
 
@@ -53,16 +55,20 @@ def copy_of_the_package(folder: Path) -> Path:
         (
             "rotation/durations.py",
             "import kubernetes",
-            ["Only hooks.cluster uses", "The rotation decides"],
+            ["Only hooks.cluster uses", "The rotation and the drain decide"],
         ),
-        ("rotation/durations.py", "import pydantic", ["The rotation decides"]),
+        ("rotation/durations.py", "import pydantic", ["The rotation and the drain decide"]),
         ("rotation/durations.py", "import hooks.settings", [LAYERS]),
+        ("drain/verdict.py", "import structlog", ["The rotation and the drain decide"]),
+        ("drain/verdict.py", "import hooks.rotation.model", [LAYERS]),
+        ("rotation/phases.py", "import hooks.drain.model", [LAYERS]),
         ("sync/nodepool.py", "import flask", ["Only hooks.app uses Flask"]),
         ("app.py", "import gunicorn", ["Only hooks.server knows"]),
         ("app.py", "import prometheus_client", ["Only hooks.telemetry uses"]),
         ("customize/nodepool.py", "import hooks.sync.nodepool", [LAYERS]),
-        ("sandbox/webhook.py", "import hooks.rotation.model", ["The sandbox knows"]),
-        ("app.py", "import hooks.sandbox.webhook", ["The sandbox stands aside"]),
+        ("sandbox/conductor/webhook.py", "import hooks.rotation.model", ["The sandbox knows"]),
+        ("verdict/checks.py", "import hooks.names", ["The verdict knows"]),
+        ("app.py", "import hooks.sandbox.conductor.webhook", ["Sandbox and verdict stand aside"]),
     ],
 )
 def test_an_import_against_the_layers_is_found(
@@ -82,8 +88,8 @@ def test_the_imports_follow_the_layers(tmp_path: Path) -> None:
     assert outcome.returncode == 0, outcome.stdout
 
 
-@pytest.mark.parametrize("path", PURE, ids=lambda path: path.name)
-def test_the_rotation_reads_no_clock_and_no_environment(path: Path) -> None:
+@pytest.mark.parametrize("path", PURE, ids=lambda path: f"{path.parent.name}/{path.name}")
+def test_the_core_reads_no_clock_and_no_environment(path: Path) -> None:
     impure = []
     for node in ast.walk(ast.parse(path.read_text())):
         match node:

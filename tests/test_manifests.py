@@ -11,13 +11,15 @@ import pytest
 from hooks import names
 from tests.manifest_files import (
     ALL,
-    BY_IDENTITY,
     HOOKS,
     MANIFESTS,
     ROOT,
     SYSTEM,
+    identity,
     kustomization,
+    rights,
     the,
+    who_uses,
 )
 
 EVENTS = "noderotation-hooks-events"
@@ -51,11 +53,15 @@ OBJECTS = {
     ("NetworkPolicy", SYSTEM, "default-deny"),
     ("NetworkPolicy", SYSTEM, HOOKS),
     ("DecoratorController", None, "node-rotation"),
+    ("CompositeController", None, "rotation-policy"),
 }
+
+DECORATOR = ("DecoratorController", None, names.DECORATOR_CONTROLLER)
+COMPOSITE = ("CompositeController", None, names.COMPOSITE_CONTROLLER)
 
 
 def test_these_objects_and_no_others_come_each_once() -> None:
-    assert set(BY_IDENTITY) == OBJECTS
+    assert {identity(thing) for thing in ALL} == OBJECTS
     assert len(ALL) == len(OBJECTS)
 
 
@@ -76,20 +82,7 @@ def test_the_placeholder_class_is_a_victim_by_design() -> None:
 
 
 def test_the_rights_are_those_of_the_table() -> None:
-    given = {
-        (
-            thing["metadata"].get("namespace", "cluster"),
-            thing["metadata"]["name"],
-            group,
-            resource,
-        ): rule["verbs"]
-        for thing in ALL
-        if thing["kind"] in {"ClusterRole", "Role"}
-        for rule in thing["rules"]
-        for group in rule["apiGroups"]
-        for resource in rule["resources"]
-    }
-    assert given == RIGHTS
+    assert rights(ALL) == RIGHTS
 
 
 def test_each_rule_stands_for_one_resource_and_nothing_narrows_or_widens_it() -> None:
@@ -99,9 +92,7 @@ def test_each_rule_stands_for_one_resource_and_nothing_narrows_or_widens_it() ->
 
 
 def test_each_rule_says_who_uses_it() -> None:
-    lines = (MANIFESTS / "hooks" / "rbac.yaml").read_text().splitlines()
-    before = [lines[at - 1].strip() for at, line in enumerate(lines) if "- apiGroups:" in line]
-    assert [line[:2] for line in before] == ["# "] * len(RIGHTS)
+    assert [line[:2] for line in who_uses("hooks")] == ["# "] * len(RIGHTS)
 
 
 def test_no_role_aggregates_or_is_aggregated() -> None:
@@ -122,11 +113,18 @@ def test_each_role_is_bound_to_the_hook_server_alone() -> None:
 
 
 @pytest.mark.parametrize(
-    ("hook", "route"),
-    [("sync", names.SYNC_NODEPOOL), ("customize", names.CUSTOMIZE_NODEPOOL)],
+    ("controller", "hook", "route"),
+    [
+        (DECORATOR, "sync", names.SYNC_NODEPOOL),
+        (DECORATOR, "customize", names.CUSTOMIZE_NODEPOOL),
+        (COMPOSITE, "sync", names.SYNC_ROTATIONPOLICY),
+        (COMPOSITE, "customize", names.CUSTOMIZE_ROTATIONPOLICY),
+    ],
 )
-def test_a_hook_url_is_a_route_of_the_service(hook: str, route: str) -> None:
-    hooks = the("DecoratorController", None, names.DECORATOR_CONTROLLER)["spec"]["hooks"]
+def test_a_hook_url_is_a_route_of_the_service(
+    controller: tuple[str, None, str], hook: str, route: str
+) -> None:
+    hooks = the(*controller)["spec"]["hooks"]
     url = urlsplit(hooks[hook]["webhook"]["url"])
     service = the("Service", SYSTEM, HOOKS)
     assert (url.scheme, url.path, url.query) == ("http", route, "")
@@ -134,9 +132,9 @@ def test_a_hook_url_is_a_route_of_the_service(hook: str, route: str) -> None:
     assert [url.port] == [port["port"] for port in service["spec"]["ports"]]
 
 
-def test_the_controller_is_what_the_contract_says() -> None:
-    spec = copy.deepcopy(the("DecoratorController", None, names.DECORATOR_CONTROLLER)["spec"])
-    hooks = spec.pop("hooks")
+def test_the_decorator_is_what_the_contract_says() -> None:
+    spec = copy.deepcopy(the(*DECORATOR)["spec"])
+    del spec["hooks"]
     assert spec == {
         "resyncPeriodSeconds": 60,
         "resources": [{"apiVersion": "karpenter.sh/v1", "resource": "nodepools"}],
@@ -144,6 +142,26 @@ def test_the_controller_is_what_the_contract_says() -> None:
             {"apiVersion": "v1", "resource": "pods", "updateStrategy": {"method": "OnDelete"}}
         ],
     }
+
+
+def test_the_composite_has_policies_for_parents_and_no_children() -> None:
+    spec = copy.deepcopy(the(*COMPOSITE)["spec"])
+    del spec["hooks"]
+    assert spec == {
+        "resyncPeriodSeconds": 300,
+        "generateSelector": True,
+        "parentResource": {
+            "apiVersion": f"{names.POLICY_GROUP}/{names.POLICY_VERSION}",
+            "resource": "rotationpolicies",
+        },
+    }
+
+
+@pytest.mark.parametrize("controller", [DECORATOR, COMPOSITE], ids=lambda one: one[2])
+def test_hooks_are_called_with_the_token_and_given_up_after_ten_seconds(
+    controller: tuple[str, None, str],
+) -> None:
+    hooks = the(*controller)["spec"]["hooks"]
     secret = {"namespace": SYSTEM, "name": "noderotation-hook-token", "key": "token"}
     assert set(hooks) == {"sync", "customize"}
     for hook in hooks.values():
@@ -187,7 +205,7 @@ def test_every_custom_resource_definition_is_brought_along() -> None:
 def test_no_kustomization_sets_a_namespace_for_all() -> None:
     # It would move the Events role out of `default`, where alone the API server takes these Events.
     folders = [path.parent for path in MANIFESTS.rglob("kustomization.yaml")]
-    assert len(folders) == 3
+    assert len(folders) == 8
     assert not [folder for folder in folders if "namespace" in kustomization(folder)]
 
 

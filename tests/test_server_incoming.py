@@ -1,10 +1,6 @@
-"""When a request is whole, as far as the event loop can tell, and reading what is left of it."""
+"""When a request is whole, as far as the event loop can tell, and what a thread reads of it."""
 
 from __future__ import annotations
-
-import socket
-from collections.abc import Iterator
-from contextlib import closing
 
 import pytest
 from gunicorn.http.errors import LimitRequestLine
@@ -67,8 +63,6 @@ def test_any_pieces_do(size: int) -> None:
         POST + TOKEN + b"Content-Length: 21\r\n\r\n",
         POST + TOKEN + b"Content-Length: 99999999999999999999\r\n\r\n",
         POST + TOKEN + b"Content-Length: -1\r\n\r\n",
-        POST + TOKEN + CHUNKED + b"15\r\n",
-        POST + TOKEN + CHUNKED + b"A\r\n0123456789\r\nB\r\n",
         POST + TOKEN + CHUNKED + b"ffffffffffffffff\r\n",
         POST + TOKEN + CHUNKED + b"-1\r\n",
         POST + TOKEN + CHUNKED + b"\r\n",
@@ -110,48 +104,52 @@ def test_whether_a_sender_asks_first_is_seen(header: bytes, asks: bool) -> None:
     assert made.asks_first is asks
 
 
-@pytest.fixture
-def pair() -> Iterator[tuple[socket.socket, socket.socket]]:
-    ours, theirs = socket.socketpair()
-    with closing(ours), closing(theirs):
-        yield ours, theirs
+def test_where_everyone_may_call_a_body_is_waited_for_without_a_token() -> None:
+    asked: list[bytes | None] = []
+
+    def admits(token: bytes | None) -> bool:
+        asked.append(token)
+        return True
+
+    made = Incoming(0.0, LIMIT, admits)
+    data = POST + b"Content-Length: 3\r\n\r\n"
+    assert [made.add(data), made.add(b"ab"), made.add(b"c")] == [PARTIAL, PARTIAL, READY]
+    assert asked == [None]
 
 
-def test_what_is_there_comes_first(pair: tuple[socket.socket, socket.socket]) -> None:
-    ours, theirs = pair
-    source = Source(ours, bytearray(b"abcdef"), arrival=0.0, due=10.0, clock=lambda: 0.0)
-    theirs.sendall(b"ghi")
+@pytest.mark.parametrize(
+    "data",
+    [
+        POST + TOKEN + CHUNKED + b"15\r\n",
+        POST + TOKEN + CHUNKED + b"A\r\n0123456789\r\nB\r\n",
+        POST + TOKEN + CHUNKED + b"fffffffffffffff\r\n",
+    ],
+)
+def test_a_body_in_chunks_is_too_large_as_soon_as_a_chunk_says_so(data: bytes) -> None:
+    made = incoming()
+    assert [made.add(data[:-1]), made.add(data[-1:])] == [PARTIAL, Progress.TOO_LARGE]
+
+
+def test_what_is_held_is_what_came_of_a_body_that_is_waited_for() -> None:
+    made = incoming()
+    made.add(POST + TOKEN + b"X: " + b"x" * 9999)
+    before = made.held
+    made.add(b"\r\nContent-Length: 3\r\n\r\nab")
+    assert (before, made.held) == (0, len(made.data))
+
+
+def test_a_source_gives_what_is_there_and_waits_for_nothing() -> None:
+    source = Source(bytearray(b"abcdef"), 12.5, "https")
     assert [source.recv(4), source.rest(), source.recv(4), source.rest()] == [
         b"abcd",
         b"ef",
         b"ef",
         b"",
     ]
-    assert source.recv(4) == b"ghi"
-
-
-def test_all_reads_of_a_request_share_one_deadline(
-    pair: tuple[socket.socket, socket.socket],
-) -> None:
-    ours, theirs = pair
-    now = iter([1.0, 9.98, 10.0])
-    source = Source(ours, bytearray(), arrival=0.0, due=10.0, clock=lambda: next(now))
-    theirs.sendall(b"a")
-    assert source.recv(1) == b"a"
     for _ in range(2):
-        with pytest.raises(TimeoutError):
+        with pytest.raises(ConnectionResetError, match="isn't waited for"):
             source.recv(1)
-
-
-def test_a_source_that_was_stopped_waits_no_more(
-    pair: tuple[socket.socket, socket.socket],
-) -> None:
-    ours, _ = pair
-    source = Source(ours, bytearray(b"a"), arrival=0.0, due=10.0, clock=lambda: 0.0)
-    source.stop()
-    assert source.recv(1) == b"a"
-    with pytest.raises(TimeoutError):
-        source.recv(1)
+    assert (source.arrival, source.scheme) == (12.5, "https")
 
 
 class Malformed:

@@ -19,6 +19,7 @@ from typing_extensions import override
 COMMANDS: Final = MappingProxyType(
     {
         "serve": "Run the hook server.",
+        "demo": "Rotate a whole pool on a cluster in memory, in about a minute.",
         "windows": "Show when maintenance windows are open.",
         "check": "Say what is wrong with policies, and what follows from them.",
         "rotate": "Ask for nodes to be renewed in the coming windows.",
@@ -56,8 +57,8 @@ class Commands(click.Group):
 def group() -> None:
     """Replace the nodes of Karpenter's NodePools gracefully, in maintenance windows.
 
-    Exit status: 0 fine, also with warnings; 1 a fatal finding or an unreachable cluster; 2 wrong use
-    or an unreadable file.
+    Exit status: 0 fine, also with warnings; 1 a fatal finding, a failed verdict or an unreachable
+    cluster; 2 wrong use or an unreadable file.
     """
 
 

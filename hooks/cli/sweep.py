@@ -6,7 +6,7 @@ import click
 
 from hooks import names
 from hooks.cli.access import cluster_flags, reached, show
-from hooks.cluster.broom import Change
+from hooks.cluster.broom import Change, Failure
 from hooks.cluster.sweep import is_active
 
 
@@ -32,6 +32,10 @@ def command(
 
     For uninstalling: it refuses while the DecoratorController exists. An operator's own cordons,
     do-not-disrupt annotations and freezes stay.
+
+    The graceful drain's annotations go from all Deployments and ReplicaSets, also while a rollout
+    is waited for: it goes on, and nobody puts the eviction off any more. Delete the webhook first, or it
+    writes them again. An operator's own rollout-timeout stays, and so do Pod templates.
     """
     with reached(kubeconfig, context) as cluster:
         if dry_run and is_active(cluster.connection):
@@ -45,7 +49,7 @@ def command(
     lines = [_line(change, dry_run=dry_run) for change in swept.changes]
     show(output, {"removed": removed}, "\n".join(lines) or "nothing is left over")
     for failure in swept.failures:
-        click.echo(f"{failure.kind} {failure.name}: {failure.error}", err=True)
+        click.echo(f"{_named(failure)}: {failure.error}", err=True)
     if swept.failures:
         raise click.exceptions.Exit(1)
 
@@ -62,4 +66,9 @@ def _as_json(change: Change) -> dict[str, object]:
 def _line(change: Change, *, dry_run: bool) -> str:
     removed = "would be removed" if dry_run else "removed"
     what = ", ".join(change.keys) + " " if change.keys else ""
-    return f"{change.kind} {change.name}: {what}{removed}"
+    return f"{_named(change)}: {what}{removed}"
+
+
+def _named(item: Change | Failure) -> str:
+    within = "" if item.namespace is None else f"{item.namespace}/"
+    return f"{item.kind} {within}{item.name}"

@@ -2,7 +2,7 @@
 
 Owns the guarding reads, the retries on conflict, and the one ``match`` over the kinds of writes.
 The first write whose guard refuses ends the pass. What may be written is decided in
-:mod:`hooks.rotation`. Source: design/rotation.md sections 3 and 4.
+:mod:`hooks.rotation`; Events are :mod:`hooks.cluster.herald`'s. Source: design/rotation.md sections 3 and 4.
 """
 
 from __future__ import annotations
@@ -10,14 +10,13 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from typing import Final, TypeAlias
 
-from hooks import names
-from hooks.cluster.errors import ClusterError, Conflict, NotFound, OutOfTime
+from hooks.cluster.errors import Conflict, NotFound
+from hooks.cluster.herald import Herald
 from hooks.cluster.patches import amend
 from hooks.cluster.reader import LiveReader, reading
 from hooks.cluster.verbs import Api
 from hooks.protocol.core import node_of
 from hooks.protocol.karpenter import claim_of
-from hooks.rotation.durations import format_stamp
 from hooks.rotation.guards import claim_guard, delete_guard, reap_victim
 from hooks.rotation.marks import NodeChange, freezing, unfreezing
 from hooks.rotation.model import Node
@@ -34,22 +33,17 @@ from hooks.rotation.writes import (
 
 ATTEMPTS: Final = 4
 """A conflicting patch is computed again on the live object three times at most."""
-LONGEST_NOTE: Final = 1000
 
 _Change: TypeAlias = Callable[[Node], NodeChange | None]
 
 
 class Applier:
-    """Applies writes through one API view, whose deadline no write may outlive.
+    """Applies writes through one API view, whose deadline no write may outlive."""
 
-    ``counted`` are the names of the Events of this pass that nobody else had created before (or
-    that could not be created at all: a transition counts even when the Event API fails).
-    """
-
-    def __init__(self, api: Api, reader: LiveReader) -> None:
+    def __init__(self, api: Api, reader: LiveReader, herald: Herald) -> None:
         self._api = api
         self._reader = reader
-        self.counted: set[str] = set()
+        self._herald = herald
 
     def apply(self, writes: Sequence[Write]) -> Reason | None:
         """Send the writes until one refuses, and return why it did; None when all have landed.
@@ -75,7 +69,8 @@ class Applier:
             case Reap():
                 return self._reap(write)
             case Announce():
-                return self._announce(write)
+                self._herald.announce(write)
+                return None
 
     def _patch_claim(self, write: PatchClaim) -> Reason | None:
         for _ in range(ATTEMPTS):
@@ -146,44 +141,8 @@ class Applier:
             return None
         return None
 
-    def _announce(self, write: Announce) -> Reason | None:
-        try:
-            news = self._api.create_event(names.EVENT_NAMESPACE, event_body(write))
-        except OutOfTime:
-            raise
-        except ClusterError:
-            # A failing Event API never fails a pass; the transition counts all the same.
-            news = True
-        if news:
-            self.counted.add(write.name)
-        return None
-
 
 def _release(node: Node, claim: str) -> NodeChange | None:
     if node.surge_for is not None and node.surge_for != claim:
         return None
     return unfreezing(node)
-
-
-def event_body(write: Announce) -> dict[str, object]:
-    """The events.k8s.io/v1 Event; one about a cluster-scoped object lives in ``default``."""
-    time = format_stamp(write.at).removesuffix("Z") + ".000000Z"
-    regarding = {
-        "apiVersion": "karpenter.sh/v1",
-        "kind": write.kind,
-        "name": write.regarding,
-        "uid": write.regarding_uid,
-    }
-    return {
-        "apiVersion": "events.k8s.io/v1",
-        "kind": "Event",
-        "metadata": {"name": write.name, "namespace": names.EVENT_NAMESPACE},
-        "eventTime": time,
-        "reportingController": names.REPORTING_CONTROLLER,
-        "reportingInstance": names.DECORATOR_CONTROLLER,
-        "action": "Rotate",
-        "reason": write.reason,
-        "type": "Warning" if write.warning else "Normal",
-        "regarding": {key: value for key, value in regarding.items() if value},
-        "note": write.note[:LONGEST_NOTE],
-    }

@@ -10,24 +10,39 @@ from collections.abc import Callable, Collection
 from dataclasses import dataclass, field
 from typing import Final
 
+from hooks import names
 from hooks.cluster.answers import Json
 from hooks.cluster.connection import Connection
 from hooks.cluster.errors import ClusterError, Conflict, NotFound, NotServed
-from hooks.cluster.resources import NODECLAIMS, NODEPOOLS, NODES, PODS, Resource
+from hooks.cluster.resources import (
+    DEPLOYMENTS,
+    NODECLAIMS,
+    NODEPOOLS,
+    NODES,
+    PODS,
+    REPLICASETS,
+    Resource,
+)
 
 
 @dataclass(frozen=True, slots=True)
 class Kind:
-    """A kind as people call it, and where it lives."""
+    """A kind as people call it, and where it lives.
+
+    ``custom`` tells that a CRD brings it, so that it may have gone before we are swept.
+    """
 
     name: str
     resource: Resource
+    custom: bool = False
 
 
-NODEPOOL: Final = Kind("NodePool", NODEPOOLS)
-NODECLAIM: Final = Kind("NodeClaim", NODECLAIMS)
+NODEPOOL: Final = Kind("NodePool", NODEPOOLS, custom=True)
+NODECLAIM: Final = Kind("NodeClaim", NODECLAIMS, custom=True)
 NODE: Final = Kind("Node", NODES)
 POD: Final = Kind("Pod", PODS)
+DEPLOYMENT: Final = Kind(names.DEPLOYMENT, DEPLOYMENTS)
+REPLICASET: Final = Kind("ReplicaSet", REPLICASETS)
 
 
 @dataclass(frozen=True, slots=True)
@@ -47,6 +62,7 @@ class Failure:
     kind: str
     name: str
     error: str
+    namespace: str | None = None
 
 
 @dataclass(slots=True)
@@ -67,41 +83,41 @@ class Broom:
     ) -> list[Json] | None:
         """List the objects with any of these annotations or labels; None if that failed.
 
-        Of a kind that isn't served there is nothing.
+        Of a custom kind that isn't served there is nothing.
         """
         try:
             items = self.connection.items(kind.resource.every(namespace))
             return [item for item in items if carries(item, keys)]
-        except NotServed:
-            return []
         except ClusterError as error:
+            if kind.custom and isinstance(error, NotServed):
+                return []
             self.failures.append(Failure(kind.name, "*", str(error)))
             return None
 
     def amend(self, kind: Kind, seen: Json, wanted: Callable[[Json], list[Json]]) -> None:
         """Patch an object with what ``wanted`` computes from it as it was seen."""
-        name = seen["metadata"]["name"]
+        name, namespace = _place(seen)
         try:
             ops = self._amended(kind, seen, wanted, self.attempts)
         except NotFound:
             return
         except ClusterError as error:
-            self.failures.append(Failure(kind.name, name, str(error)))
+            self.failures.append(Failure(kind.name, name, str(error), namespace))
             return
         if ops:
-            self.changes.append(Change(kind.name, name, keys=_touched(ops)))
+            self.changes.append(Change(kind.name, name, namespace, _touched(ops)))
 
     def delete(self, kind: Kind, seen: Json) -> None:
         """Delete exactly the object that was seen."""
-        meta = seen["metadata"]
-        name, namespace = meta["name"], meta.get("namespace")
+        name, namespace = _place(seen)
         try:
             if not self.dry_run:
-                self.connection.delete(kind.resource.one(name, namespace), uid=meta["uid"])
+                path = kind.resource.one(name, namespace)
+                self.connection.delete(path, uid=seen["metadata"]["uid"])
         except NotFound:
             return
         except ClusterError as error:
-            self.failures.append(Failure(kind.name, name, str(error)))
+            self.failures.append(Failure(kind.name, name, str(error), namespace))
             return
         self.changes.append(Change(kind.name, name, namespace))
 
@@ -111,7 +127,7 @@ class Broom:
         ops = wanted(seen)
         if not ops or self.dry_run:
             return ops
-        path = kind.resource.one(seen["metadata"]["name"])
+        path = kind.resource.one(*_place(seen))
         try:
             self.connection.patch(path, ops)
         except Conflict:
@@ -126,6 +142,11 @@ def carries(item: Json, keys: Collection[str]) -> bool:
     meta = item["metadata"]
     present = (meta.get("annotations") or {}).keys() | (meta.get("labels") or {}).keys()
     return not present.isdisjoint(keys)
+
+
+def _place(item: Json) -> tuple[str, str | None]:
+    meta = item["metadata"]
+    return meta["name"], meta.get("namespace")
 
 
 def _touched(ops: list[Json]) -> tuple[str, ...]:

@@ -13,6 +13,7 @@ import json
 import math
 import time
 from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import suppress
 from dataclasses import dataclass, replace
 from types import MappingProxyType
 from typing import Final
@@ -81,17 +82,20 @@ class Connection:
         """Create an object; raises AlreadyExists when the name is taken."""
         return self._call("POST", path, body=body)
 
-    def patch(self, path: str, ops: Sequence[Json]) -> Json:
+    def patch(self, path: str, ops: Sequence[Json], *, ask: bool = True) -> Json:
         """Apply a JSON Patch; raises Conflict when one of its tests fails.
 
         The server answers a failed test with the same bare 422 as a pointer that leads nowhere,
-        naming no field, so the tests are held against the live object then.
+        naming no field, so the tests are held against the live object then. Without ``ask`` it is
+        taken for a failed test: for a caller that reads the object again itself.
         """
         try:
             return self._call("PATCH", path, body=list(ops), content_type=JSON_PATCH)
         except Refused as refused:
             if refused.status != UNPROCESSABLE or refused.fields:
                 raise
+            if not ask:
+                raise Conflict(refused.message) from refused
             failed = failing(ops, self.get(path))
             if failed is None:
                 raise
@@ -136,7 +140,9 @@ class Connection:
             return exchange(self.http, request, min(left, CALL_LIMIT), self.clock)
         except (HTTPError, OSError, ValueError) as error:
             if not repeated and may_repeat(request.method, error):
-                return self._send(request, repeated=True)
+                # What was tried once has failed: without time for a repeat it isn't "nothing sent".
+                with suppress(OutOfTime):
+                    return self._send(request, repeated=True)
             raise Unavailable(
                 f"cannot reach the API server at {self.host}: {_why(error)}"
             ) from error

@@ -10,6 +10,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from types import MappingProxyType
 
+from hooks import names
 from hooks.cluster.answers import Json
 
 NOTHING: Mapping[str, str | None] = MappingProxyType({})
@@ -26,16 +27,19 @@ def amend(
     annotations: Mapping[str, str | None] = NOTHING,
     labels: Mapping[str, str | None] = NOTHING,
     unschedulable: bool | None = None,
+    restarted_at: str | None = None,
 ) -> list[Json]:
     """Compute the patch that sets, or with None removes, these keys; [] when nothing changes.
 
-    ``unschedulable`` sets or removes a Node's ``spec.unschedulable``. Removing what isn't there
-    is no change.
+    ``unschedulable`` sets or removes a Node's ``spec.unschedulable``. ``restarted_at`` is set on a
+    Deployment's Pod template, as ``kubectl rollout restart`` does. Removing what isn't there is no
+    change.
     """
     changes = [
         *_changes(observed, "annotations", annotations),
         *_changes(observed, "labels", labels),
         *(() if unschedulable is None else _cordon(observed, cordoned=unschedulable)),
+        *(() if restarted_at is None else _restart(observed, restarted_at)),
     ]
     return [_version_test(observed), *changes] if changes else []
 
@@ -74,6 +78,23 @@ def _cordon(observed: Json, *, cordoned: bool) -> list[Json]:
     if cordoned:
         return [] if present is True else [{"op": "add", "path": path, "value": True}]
     return [] if present is None else [{"op": "remove", "path": path}]
+
+
+def _restart(observed: Json, at: str) -> list[Json]:
+    template = (observed.get("spec") or {}).get("template") or {}
+    meta = template.get("metadata") or {}
+    present = meta.get("annotations") or {}
+    steps = ["spec", "template", "metadata"]
+    value: object = at
+    if present.get(names.POD_TEMPLATE_RESTARTED_AT) == at:
+        return []
+    if present:
+        steps += ["annotations", names.POD_TEMPLATE_RESTARTED_AT]
+    elif meta:
+        steps, value = [*steps, "annotations"], {names.POD_TEMPLATE_RESTARTED_AT: at}
+    else:
+        value = {"annotations": {names.POD_TEMPLATE_RESTARTED_AT: at}}
+    return [{"op": "add", "path": pointer(*steps), "value": value}]
 
 
 def _at(document: Json, path: str) -> object:

@@ -37,13 +37,18 @@ def preflight(connection: Connection) -> str | None:
         return str(error)
 
 
-def is_ready(connection: Connection) -> bool:
-    """Whether the API server answers, by its cheapest authenticated read."""
+def unreachable(connection: Connection) -> str | None:
+    """Say in one line why the API server doesn't answer its cheapest authenticated read, or None."""
     try:
         connection.get("/version")
-    except ClusterError:
-        return False
-    return True
+    except ClusterError as error:
+        return str(error)
+    return None
+
+
+def is_ready(connection: Connection) -> bool:
+    """Whether the API server answers that read."""
+    return unreachable(connection) is None
 
 
 def _missing_kind(connection: Connection) -> str | None:

@@ -51,6 +51,8 @@ NODECLAIMS: Final = Resource(KARPENTER, "nodeclaims")
 NODES: Final = Resource("/api/v1", "nodes")
 PODS: Final = Resource("/api/v1", "pods")
 PODDISRUPTIONBUDGETS: Final = Resource("/apis/policy/v1", "poddisruptionbudgets")
+DEPLOYMENTS: Final = Resource("/apis/apps/v1", "deployments")
+REPLICASETS: Final = Resource("/apis/apps/v1", "replicasets")
 ROTATIONPOLICIES: Final = Resource(POLICIES, "rotationpolicies")
 DECORATORCONTROLLERS: Final = Resource(
     "/apis/metacontroller.k8s.io/v1alpha1", "decoratorcontrollers"

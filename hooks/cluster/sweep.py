@@ -4,7 +4,9 @@ Owns the two sweeps: :func:`sweep_stale` when the hook server starts, and :func:
 uninstalling. Leaves to :mod:`hooks.rotation.leftovers` what is left over, to
 :mod:`hooks.cluster.broom` how it goes, and to the callers the telling. Every patch tests the
 resourceVersion that it was computed from; a Pod is deleted by UID; an operator's own marks are
-never touched. Source: seed 000 section 5.3 *Startup sweep*, design/rotation.md sections 4 and 5.
+never touched. Deployments and their ReplicaSets are swept for uninstalling only: the hook server
+may not list them, and what is on them may be in use. Source: seed 000 section 5.3 *Startup sweep*,
+design/rotation.md sections 4 and 5, design/product.md (Commands).
 """
 
 from __future__ import annotations
@@ -16,7 +18,17 @@ from typing import Final
 
 from hooks import names
 from hooks.cluster.answers import Json
-from hooks.cluster.broom import NODE, NODECLAIM, NODEPOOL, POD, Broom, Change, Failure
+from hooks.cluster.broom import (
+    DEPLOYMENT,
+    NODE,
+    NODECLAIM,
+    NODEPOOL,
+    POD,
+    REPLICASET,
+    Broom,
+    Change,
+    Failure,
+)
 from hooks.cluster.connection import Connection
 from hooks.cluster.errors import ClusterError, NotFound, NotServed, Unreadable
 from hooks.cluster.patches import amend
@@ -42,6 +54,16 @@ ATTEMPTS: Final = 4
 """A conflicting patch is computed again on the live object three times at most."""
 MARKS: Final = (names.SURGE_FOR, names.DO_NOT_DISRUPT_OWNED, names.CORDONED)
 """Keys that tell that a Node or a placeholder is ours."""
+DRAIN_KEYS: Final = (
+    names.DRAIN_RESTARTED_AT,
+    names.DRAIN_ROLLED_FOR,
+    names.DRAIN_LAST_POD_UID,
+)
+"""All that the graceful drain writes on Deployments. A rollout-timeout is the operator's own word.
+
+``restartedAt`` in a Pod template stays as well: a template without it is another one, so that
+removing it would roll the Deployment out.
+"""
 
 
 class StillActive(ClusterError):
@@ -85,7 +107,8 @@ def sweep_stale(connection: Connection, namespace: str, now: datetime) -> Swept:
 def sweep_all(connection: Connection, namespace: str, *, dry_run: bool = False) -> Swept:
     """Remove everything of ours: first the anchors, each pool's in one update, then the marks.
 
-    ``namespace`` is where the placeholders are. Raises StillActive while the controller exists
+    ``namespace`` is where the placeholders are. On Deployments the tracking of a rollout under way
+    goes, too: the rollout itself is Kubernetes' and goes on. Raises StillActive while the controller exists
     (not in a dry run), and another ClusterError when even that can't be found out.
     """
     if not dry_run and is_active(connection):
@@ -103,6 +126,11 @@ def sweep_all(connection: Connection, namespace: str, *, dry_run: bool = False) 
         broom.amend(NODE, node, lambda seen: _unfrozen(seen, _node(seen)))
     for claim in broom.collect(NODECLAIM, CLAIM_KEYS) or []:
         broom.amend(NODECLAIM, claim, lambda seen: amend(seen, annotations=_without(CLAIM_KEYS)))
+    # The Deployment controller copies a Deployment's annotations to its ReplicaSets, and never takes
+    # them back; a rollback with kubectl would bring them to the Deployment again.
+    for kind in (DEPLOYMENT, REPLICASET):
+        for one in broom.collect(kind, DRAIN_KEYS) or []:
+            broom.amend(kind, one, lambda seen: amend(seen, annotations=_without(DRAIN_KEYS)))
     return _outcome(broom)
 
 

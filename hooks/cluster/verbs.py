@@ -85,19 +85,19 @@ class Verbs:
 
     def get_nodepool(self, name: str) -> Json | None:
         """See :meth:`Api.get_nodepool`."""
-        return _found(lambda: self.connection.get(NODEPOOLS.one(name)))
+        return found(lambda: self.connection.get(NODEPOOLS.one(name)))
 
     def get_nodeclaim(self, name: str) -> Json | None:
         """See :meth:`Api.get_nodeclaim`."""
-        return _found(lambda: self.connection.get(NODECLAIMS.one(name)))
+        return found(lambda: self.connection.get(NODECLAIMS.one(name)))
 
     def get_node(self, name: str) -> Json | None:
         """See :meth:`Api.get_node`."""
-        return _found(lambda: self.connection.get(NODES.one(name)))
+        return found(lambda: self.connection.get(NODES.one(name)))
 
     def get_pod(self, namespace: str, name: str) -> Json | None:
         """See :meth:`Api.get_pod`."""
-        return _found(lambda: self.connection.get(PODS.one(name, namespace)))
+        return found(lambda: self.connection.get(PODS.one(name, namespace)))
 
     def list_pods_on(self, node: str) -> list[Json]:
         """See :meth:`Api.list_pods_on`."""
@@ -137,7 +137,8 @@ class Verbs:
         return True
 
 
-def _found(read: Callable[[], Json]) -> Json | None:
+def found(read: Callable[[], Json]) -> Json | None:
+    """Give what a read answers; None when the API server says that there is no such object."""
     try:
         return read()
     except NotFound:

@@ -105,10 +105,10 @@ def parse_sync(body: bytes) -> SyncRequest:
         raise ShapeError("object.metadata.uid", "is missing")
     return SyncRequest(
         pool=pool,
-        policies=_group(f"related.{names.ROTATIONPOLICY_GROUP}", policy_from, related["policies"]),
-        claims=_group(f"related.{names.NODECLAIM_GROUP}", claim_from, related["claims"]),
-        nodes=_group(f"related.{names.NODE_GROUP}", node_from, related["nodes"]),
-        placeholders=_group(
+        policies=grouped(f"related.{names.ROTATIONPOLICY_GROUP}", policy_from, related["policies"]),
+        claims=grouped(f"related.{names.NODECLAIM_GROUP}", claim_from, related["claims"]),
+        nodes=grouped(f"related.{names.NODE_GROUP}", node_from, related["nodes"]),
+        placeholders=grouped(
             f"attachments.{names.POD_GROUP}", pod_from, shape["attachments"]["pods"]
         ),
     )
@@ -119,7 +119,8 @@ def parse_customize(body: bytes) -> str:
     return from_bytes(_CUSTOMIZE, body)["parent"]["metadata"]["name"]
 
 
-def _group(field: str, read: Callable[[S], V], shapes: Mapping[str, S] | None) -> tuple[V, ...]:
+def grouped(field: str, read: Callable[[S], V], shapes: Mapping[str, S] | None) -> tuple[V, ...]:
+    """Read each object of a group; raises ShapeError with the path from ``field`` on."""
     values = []
     for key, shape in (shapes or {}).items():
         try:

@@ -9,6 +9,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, replace
 
 from hooks.rotation import placeholder
+from hooks.rotation.announcements import clamped
 from hooks.rotation.clamp import ClampOutcome
 from hooks.rotation.decision import SOON, Creation, Decision, Listing, Report, Value, stop
 from hooks.rotation.guards import create_guard
@@ -26,9 +27,14 @@ class Conclusion:
     attachments: tuple[Mapping[str, object], ...] = ()
 
     def beyond(self, decision: Decision) -> Decision:
-        """This decision with those reports alone that ``decision`` did not have yet."""
-        reports = tuple(r for r in self.decision.reports if r not in decision.reports)
-        return replace(self.decision, reports=reports)
+        """This decision with that alone to tell that ``decision`` did not have yet."""
+        mine = self.decision
+        return replace(
+            mine,
+            writes=(),
+            reports=tuple(r for r in mine.reports if r not in decision.reports),
+            announcements=tuple(a for a in mine.announcements if a not in decision.announcements),
+        )
 
 
 def conclude(obs: Observation, decision: Decision, reader: Reader) -> Conclusion:
@@ -81,11 +87,16 @@ def _created(
         namespace=obs.namespace,
         image=obs.image,
     )
-    reports = (*decision.reports, _report(built))
-    return Conclusion(replace(decision, reports=reports), (built.manifest,))
+    clamps = clamped(pool, claim, built.clamped, obs.now)
+    whole = replace(
+        decision,
+        reports=(*decision.reports, _report(built, f"{claim.uid} {claim.started_at}")),
+        announcements=(*clamps, *decision.announcements),
+    )
+    return Conclusion(whole, (built.manifest,))
 
 
-def _report(built: placeholder.Placeholder) -> Report:
+def _report(built: placeholder.Placeholder, attempt: str) -> Report:
     requests = ",".join(f"{k}={format_quantity(v)}" for k, v in sorted(built.requests.items()))
     fields: list[tuple[str, Value]] = [("requests", requests)]
     fields.append(("pods", built.census.counted))
@@ -94,4 +105,4 @@ def _report(built: placeholder.Placeholder) -> Report:
         fields.append(("clamp", built.clamped.outcome.value))
     if built.given_up:
         fields.append(("given_up", ",".join(built.given_up)))
-    return Report("placeholder created", tuple(fields), on_change=True)
+    return Report("placeholder created", tuple(fields), on_change=True, about=attempt)

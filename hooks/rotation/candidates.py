@@ -38,7 +38,8 @@ class Selection:
     claim: Claim | None = None
     node: Node | None = None
     census: Census = ()
-    eligible: int = 0
+    eligible: int | None = None
+    """How many could be chosen; None when nobody was looked for."""
     opted_out: frozenset[str] = field(default_factory=frozenset)
     edge: datetime | None = None
     """When the next passed-over claim becomes due or leaves its backoff."""
@@ -57,6 +58,11 @@ def is_backing_off(policy: Policy, claim: Claim, now: datetime) -> bool:
     """Whether a failed claim still has to wait (retryBackoff doubling, capped 8 times)."""
     until = backoff_until(policy, claim)
     return isinstance(until, Malformed) or (until is not None and now < until)
+
+
+def is_eligible(obs: Observation, policy: Policy, schedule: Schedule, claim: Claim) -> bool:
+    """Whether the claim could be rotated now, by what itself tells and is remembered of its Node."""
+    return _passed_over(obs, policy, schedule, claim) is None
 
 
 def select(obs: Observation, policy: Policy, schedule: Schedule, reader: Reader) -> Selection:

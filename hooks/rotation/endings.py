@@ -10,8 +10,10 @@ from typing import Final
 
 from hooks import names
 from hooks.rotation import outcomes
+from hooks.rotation.announcements import RECENT, fell_back
+from hooks.rotation.announcements import governance_lost as governance_lost_event
 from hooks.rotation.decision import RESYNC, Decision, Report, Value, stop
-from hooks.rotation.durations import format_go, format_stamp, parse_duration, shifted
+from hooks.rotation.durations import ZERO, format_go, format_stamp, shifted
 from hooks.rotation.governance import Kind
 from hooks.rotation.model import ClaimState, Mode, Pool
 from hooks.rotation.reasons import Reason
@@ -19,16 +21,15 @@ from hooks.rotation.schedule import BUFFER, UNSET_GRACE
 from hooks.rotation.steps import (
     attempt_over,
     clear,
-    elapsed,
     frozen_writes,
     hold,
     look_again,
     patch,
     unfreeze,
 )
-from hooks.rotation.stuck import drain_reports
+from hooks.rotation.stuck import told_of_drain
 from hooks.rotation.view import View
-from hooks.rotation.writes import Write
+from hooks.rotation.writes import Announce, Write
 
 NOT_GOVERNED: Final = {
     Kind.NONE: Reason.NO_POLICY,
@@ -61,7 +62,7 @@ def succeeded(view: View) -> Decision:
     if changed is not None:
         return stop(changed, view.pool.anchor)
     announce = outcomes.completed(view)
-    report = Report("rotation complete", _durations(view), once=announce.name)
+    report = Report("rotation complete", _durations(view, announce), once=announce.name)
     return Decision(
         "9",
         Reason.ROTATION_COMPLETED,
@@ -69,27 +70,26 @@ def succeeded(view: View) -> Decision:
         writes=(*unfreeze(view), announce),
         annotations=clear(view.pool) | {names.LAST_ROTATION_AT: format_stamp(view.now)},
         reports=(report,),
+        announcements=_without_successor(view),
     )
 
 
-def _durations(view: View) -> tuple[tuple[str, Value], ...]:
+def _without_successor(view: View) -> tuple[Announce, ...]:
+    """Told once more for a while: a claim may be gone before the pass after the one that died."""
     pool = view.pool
-    fields: list[tuple[str, Value]] = [("mode", pool.mode.value)]
-    wait = _span(pool.surge_wait)
-    if wait is not None:
-        fields.append(("surge_wait", format_go(wait)))
-    if isinstance(pool.draining_at, datetime):
-        drain = elapsed(pool.draining_at, view.now)
-        fields.append(("drain", format_go(drain)))
-        fields.append(("total", format_go(drain + (wait or timedelta(0)))))
+    since = pool.draining_at
+    recent = isinstance(since, datetime) and view.now - since <= RECENT
+    fallback = pool.mode is Mode.FALLBACK and pool.anchor_uid is not None
+    return (fell_back(view),) if fallback and recent else ()
+
+
+def _durations(view: View, announce: Announce) -> tuple[tuple[str, Value], ...]:
+    fields: list[tuple[str, Value]] = [("mode", view.pool.mode.value)]
+    fields += [(phase, format_go(span)) for phase, span in announce.durations]
+    if outcomes.DRAIN in dict(announce.durations):
+        total = sum((span for _, span in announce.durations), ZERO)
+        fields.append(("total", format_go(total)))
     return tuple(fields)
-
-
-def _span(text: str | None) -> timedelta | None:
-    try:
-        return parse_duration(text) if text else None
-    except ValueError:
-        return None
 
 
 def vanished(view: View) -> Decision:
@@ -120,6 +120,10 @@ def draining(view: View) -> Decision:
     grace = claim.termination_grace_period
     bound = (grace if isinstance(grace, timedelta) else UNSET_GRACE) + BUFFER
     stuck = view.now - since > bound
+    lines, events = told_of_drain(view, since, stuck=stuck)
+    if not view.surging and view.now - since <= RECENT:
+        # The pass that deleted it may have died before it could say so.
+        events = (fell_back(view), *events)
     return Decision(
         "8",
         Reason.DRAIN_STUCK if stuck else Reason.DRAINING,
@@ -127,7 +131,8 @@ def draining(view: View) -> Decision:
         writes=_labelled_host(view),
         annotations=annotations,
         look_again=RESYNC if stuck else look_again(view.now, shifted(since, bound)),
-        reports=drain_reports(view, since, stuck=stuck),
+        reports=lines,
+        announcements=events,
     )
 
 
@@ -171,15 +176,23 @@ def governance_lost(view: View) -> Decision:
     claim = view.anchored
     mine = claim.state in {ClaimState.PENDING, ClaimState.DRAINING} or _has_traces(view)
     over = patch(view, claim, attempt_over(None, view.now)) if mine else None
-    writes = (hold(view), *unfreeze(view), *(() if over is None else (over,)))
     why = NOT_GOVERNED[view.governance.kind]
-    report = Report("governance lost", (("why", why.value),), on_change=True, warning=True)
+    announce = governance_lost_event(view, claim, why)
+    # The Event goes before the patch that takes away what it is named after.
+    last = tuple(write for write in (announce, over) if write is not None)
+    report = Report(
+        "governance lost",
+        (("why", why.value),),
+        once=None if announce is None else announce.name,
+        on_change=True,
+        warning=True,
+    )
     return Decision(
         "17",
         Reason.GOVERNANCE_LOST,
         detail=why.value,
         claim=claim.name,
-        writes=writes,
+        writes=(hold(view), *unfreeze(view), *last),
         annotations=clear(view.pool),
         reports=(report,),
     )

@@ -10,6 +10,7 @@ from typing import Final
 
 from hooks import names
 from hooks.rotation import outcomes
+from hooks.rotation.announcements import started
 from hooks.rotation.candidates import is_backing_off
 from hooks.rotation.decision import SOON, Decision, Listing, Report, Value
 from hooks.rotation.durations import format_go, format_stamp, shifted
@@ -101,7 +102,7 @@ def _told(view: View, announce: Announce, why: str, retry: int, at: datetime) ->
 
 
 def _uncounted(view: View) -> tuple[Announce, Report] | None:
-    """The failure of row 12, when it died before it could count it."""
+    """The failure of row 12 (or 6), when it died before it could count it."""
     claim, last = view.anchored, view.pool.last_failure_at
     failed_at = claim.failed_at
     if not isinstance(failed_at, datetime) or isinstance(last, Malformed):
@@ -126,6 +127,7 @@ def retry(view: View) -> Decision:
         names.STARTED_AT: format_stamp(view.now),
     }
     take = patch(view, claim, changes)
+    begins = started(view, claim, view.now)
     return Decision(
         "14",
         Reason.RETRYING,
@@ -133,7 +135,8 @@ def retry(view: View) -> Decision:
         writes=(hold(view), *uncounted[:1], take),
         listing=Listing.KEEP if is_shown(view) else Listing.NONE,
         look_again=SOON,
-        reports=(*uncounted[1:], selected(view, claim, Mode.SURGE)),
+        reports=(*uncounted[1:], selected(view, claim, Mode.SURGE, begins)),
+        announcements=(begins,),
     )
 
 
@@ -157,6 +160,11 @@ def rests(view: View) -> Decision:
         annotations=annotations,
         reports=uncounted[1:],
     )
+
+
+def failed_already(view: View) -> Decision:
+    """Row 15, in fallback mode: an abort has failed the claim, and its answer was lost."""
+    return rests(view)
 
 
 def _why_not_again(view: View) -> Reason:

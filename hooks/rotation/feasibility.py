@@ -144,23 +144,32 @@ def warnings_of_age(policy: Policy, schedule: Schedule) -> Iterator[Finding]:
 def short_lead(policy: Policy, schedule: Schedule, claim: Claim) -> Finding | None:
     """Layer 3: a claim whose own expireAfter doesn't leave it K windows (one, with an explicit A)."""
     lifetime = known(claim.expire_after)
-    if lifetime is None or claim.deleting or schedule.period <= ZERO:
+    if lifetime is None or not is_short_of_lead(policy, schedule, claim):
         return None
-    bound = t_rot(policy, claim.termination_grace_period)
-    if policy.age_threshold is None:
-        needed = schedule.window_lead + bound
-        formula, enough = "K*P + t_rot", lifetime > needed
-    else:
-        needed = policy.age_threshold + schedule.period + bound
-        formula, enough = "A + P + t_rot", lifetime >= needed
-    if enough:
-        return None
+    formula = "K*P + t_rot" if policy.age_threshold is None else "A + P + t_rot"
     return warning(
         Code.SHORT_LEAD,
         f"NodeClaim {claim.name} lives {format_people(lifetime)} (its own expireAfter), but "
-        f"{formula} = {format_people(needed)}: it is rotated at the first opportunity and may be "
-        "expired by force; raise expireAfter in the NodePool for its successors, or add windows",
+        f"{formula} = {format_people(_needed(policy, schedule, claim))}: it is rotated at the first "
+        "opportunity and may be expired by force; raise expireAfter in the NodePool for its "
+        "successors, or add windows",
     )
+
+
+def is_short_of_lead(policy: Policy, schedule: Schedule, claim: Claim) -> bool:
+    """Whether :func:`short_lead` has something to tell; this alone is cheap."""
+    lifetime = known(claim.expire_after)
+    if lifetime is None or claim.deleting or schedule.period <= ZERO:
+        return False
+    needed = _needed(policy, schedule, claim)
+    return lifetime <= needed if policy.age_threshold is None else lifetime < needed
+
+
+def _needed(policy: Policy, schedule: Schedule, claim: Claim) -> timedelta:
+    bound = t_rot(policy, claim.termination_grace_period)
+    if policy.age_threshold is None:
+        return schedule.window_lead + bound
+    return policy.age_threshold + schedule.period + bound
 
 
 def _no_age(

@@ -1,20 +1,32 @@
 """The Events that end or fail an attempt: each has one deterministic name, so each counts once.
 
-Source: design/rotation.md section 3 *Counting* and section 4.
+Owns what an Event's name is made of, for all Events. Leaves those that don't end anything to
+:mod:`hooks.rotation.announcements`. Source: design/rotation.md section 3 *Counting* and section 4.
 """
 
 from __future__ import annotations
 
 import hashlib
+from datetime import datetime, timedelta
+from typing import Final
 
-from hooks.rotation.model import Claim
+from hooks import names
+from hooks.rotation.durations import parse_duration
+from hooks.rotation.model import Claim, Pool
 from hooks.rotation.reasons import Reason
+from hooks.rotation.steps import elapsed
 from hooks.rotation.view import View
 from hooks.rotation.writes import Announce
 
-SUCCESS = "success"
-FAILURE = "failure"
-EXPIRED = "expired"
+SUCCESS: Final = "success"
+FAILURE: Final = "failure"
+EXPIRED: Final = "expired"
+FALLBACK: Final = "fallback"
+"""Counts a node that was deleted without a successor; its end counts apart from that."""
+NOTHING: Final = ""
+"""An Event that counts nothing."""
+SURGE_WAIT: Final = "surge_wait"
+DRAIN: Final = "drain"
 
 
 def event_name(*parts: str) -> str:
@@ -39,12 +51,31 @@ def completed(view: View) -> Announce:
         reason=Reason.ROTATION_COMPLETED,
         outcome=SUCCESS,
         warning=False,
-        kind="NodePool",
+        kind=names.POOL,
         regarding=view.pool.name,
         regarding_uid=view.pool.uid,
         note=f"NodeClaim {view.pool.anchor} was rotated ({view.pool.mode.value})",
         at=view.now,
+        durations=durations(view.pool, view.now),
     )
+
+
+def durations(pool: Pool, now: datetime) -> tuple[tuple[str, timedelta], ...]:
+    """What the phases of the rotation that ends now took, as far as that can be read."""
+    found: list[tuple[str, timedelta]] = []
+    wait = _span(pool.surge_wait)
+    if wait is not None:
+        found.append((SURGE_WAIT, wait))
+    if isinstance(pool.draining_at, datetime):
+        found.append((DRAIN, elapsed(pool.draining_at, now)))
+    return tuple(found)
+
+
+def _span(text: str | None) -> timedelta | None:
+    try:
+        return parse_duration(text) if text else None
+    except ValueError:
+        return None
 
 
 def expired(view: View) -> Announce:
@@ -55,7 +86,7 @@ def expired(view: View) -> Announce:
         reason=Reason.ROTATION_EXPIRED,
         outcome=EXPIRED,
         warning=True,
-        kind="NodeClaim",
+        kind=names.CLAIM,
         regarding=view.pool.anchor or "",
         regarding_uid=uid or "",
         note=f"NodeClaim {view.pool.anchor} was deleted by somebody else before its rotation"
@@ -71,7 +102,7 @@ def failed(view: View, claim: Claim, retry: int, why: str) -> Announce:
         reason=Reason.ROTATION_FAILED,
         outcome=FAILURE,
         warning=True,
-        kind="NodeClaim",
+        kind=names.CLAIM,
         regarding=claim.name,
         regarding_uid=claim.uid,
         note=f"attempt {retry} to rotate NodeClaim {claim.name} failed: {why}",

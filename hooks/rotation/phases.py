@@ -10,10 +10,13 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass, replace
+from datetime import datetime
 from typing import Final
 
 from hooks.rotation import endings, failing, surging
+from hooks.rotation.conditions import conditions
 from hooks.rotation.decision import Decision, stop
+from hooks.rotation.figures import figures, short_leads
 from hooks.rotation.guards import ROLLBACK, fallback_ok
 from hooks.rotation.model import ClaimState, Malformed, Observation
 from hooks.rotation.orphans import orphans
@@ -49,6 +52,14 @@ def _steps_back(view: View) -> bool:
 def _falls_back(view: View) -> bool:
     waiting = view.is_state(None, ClaimState.PENDING, ClaimState.FAILED)
     return waiting and not view.surging
+
+
+def _already_failed(view: View) -> bool:
+    """Whether the abort of this fallback has failed the claim, and its answer didn't land."""
+    failed_at, since = view.anchored.failed_at, view.pool.draining_at
+    if not isinstance(failed_at, datetime) or not isinstance(since, datetime):
+        return False
+    return view.is_state(ClaimState.FAILED) and failed_at >= since
 
 
 def _fallback_holds(view: View) -> bool:
@@ -115,6 +126,7 @@ TABLE: Final[tuple[Row, ...]] = (
         failing.aborted_between_its_writes,
     ),
     Row("7b", _steps_back, surging.step_back),
+    Row("15", lambda v: _falls_back(v) and _already_failed(v), failing.failed_already),
     Row("6", lambda v: _falls_back(v) and v.aborted, failing.aborted_before_it_began),
     Row("6", _fallback_holds, surging.fallback_delete),
     Row("6", _falls_back, surging.fallback_withdrawn),
@@ -142,11 +154,15 @@ def decide(obs: Observation, reader: Reader) -> Decision:
     """
     view = View(obs, reader)
     decision = _first_match(view)
-    beside = orphans(view)
-    told = unreadable(obs)
-    if not beside and not told:
-        return decision
-    return replace(decision, writes=beside + decision.writes, reports=told + decision.reports)
+    lines, malformed = unreadable(obs)
+    short = short_leads(view)
+    return replace(
+        decision,
+        writes=orphans(view) + decision.writes,
+        reports=lines + decision.reports,
+        announcements=(*decision.announcements, *malformed, *conditions(view, decision, short)),
+        figures=figures(view, decision, short),
+    )
 
 
 def _first_match(view: View) -> Decision:

@@ -148,6 +148,7 @@ def start(pass_start: Start, claim: Claim) -> Decision:
         annotations=clear(view.pool) | anchor,
         census=pass_start.selection.census,
         opted_out=pass_start.selection.opted_out,
+        eligible=pass_start.selection.eligible,
         findings=_findings(view),
     )
 
@@ -178,6 +179,7 @@ def idle(pass_start: Start) -> Decision:
         ),
         census=selection.census,
         opted_out=selection.opted_out,
+        eligible=selection.eligible,
         findings=_findings(view),
     )
 

@@ -6,9 +6,11 @@ Each function is the answer of one row of design/rotation.md section 3.
 from __future__ import annotations
 
 from collections.abc import Mapping
+from dataclasses import replace
 from datetime import datetime, timedelta
 
 from hooks import names
+from hooks.rotation.announcements import RECENT, fell_back, of_attempt, started
 from hooks.rotation.decision import SOON, Decision, Listing, Report, Value, stop
 from hooks.rotation.durations import format_go, format_stamp, shifted
 from hooks.rotation.model import Claim, ClaimState, Mode
@@ -30,11 +32,11 @@ from hooks.rotation.steps import (
     unmirror,
 )
 from hooks.rotation.view import View
-from hooks.rotation.writes import Write
+from hooks.rotation.writes import Announce, Write
 
 
-def selected(view: View, claim: Claim, mode: Mode) -> Report:
-    """The line that says which node's turn it is; written with the claim's first state."""
+def selected(view: View, claim: Claim, mode: Mode, begins: Announce | None = None) -> Report:
+    """The line that says which node's turn it is; with an Event that it begins, as often as that."""
     due = deadline(claim)
     fields: list[tuple[str, Value]] = [
         ("mode", mode.value),
@@ -42,7 +44,8 @@ def selected(view: View, claim: Claim, mode: Mode) -> Report:
     ]
     if due is not None:
         fields.append(("deadline", format_stamp(due)))
-    return Report("candidate selected", tuple(fields))
+    once = None if begins is None else begins.name
+    return Report("candidate selected", tuple(fields), once=once)
 
 
 def drain_started(view: View) -> tuple[Report, ...]:
@@ -52,7 +55,7 @@ def drain_started(view: View) -> tuple[Report, ...]:
     started = Report("drain started", (node, mode))
     if not view.surging:
         return (started,)
-    wait: list[tuple[str, Value]] = [("host", view.host.name)] if view.host is not None else []
+    wait: list[tuple[str, Value]] = [("node", view.host.name)] if view.host is not None else []
     if view.pool.surge_wait:
         wait.append(("wait", view.pool.surge_wait))
     return (Report("surge node ready", tuple(wait)), started)
@@ -68,6 +71,7 @@ def resumed_delete(view: View) -> Decision:
             claim=claim.name,
             writes=(*host_freeze(view), view.deletion()),
             reports=drain_started(view),
+            announcements=() if view.surging else (fell_back(view),),
         )
     return Decision(
         "7",
@@ -143,6 +147,7 @@ def fallback_delete(view: View) -> Decision:
         claim=claim.name,
         writes=(take, view.deletion()),
         reports=(selected(view, claim, Mode.FALLBACK), *drain_started(view)),
+        announcements=(fell_back(view),),
     )
 
 
@@ -199,6 +204,8 @@ def mirror(view: View) -> Decision:
     claim = view.anchored
     change = surge_claim_change(view)
     writes: tuple[Write, ...] = (patch(view, claim, change),) if change else ()
+    began = view.started_at
+    begins, lines = _beginning(view, began) if began is not None else ((), ())
     return Decision(
         "4",
         Reason.SURGE_READY,
@@ -206,6 +213,8 @@ def mirror(view: View) -> Decision:
         writes=writes + host_freeze(view),
         annotations=_mirror(view),
         listing=Listing.KEEP,
+        reports=lines,
+        announcements=begins,
     )
 
 
@@ -217,7 +226,9 @@ def wait(view: View) -> Decision:
         changes[names.STATE] = ClaimState.PENDING
     if view.started_at is None:
         changes[names.STARTED_AT] = format_stamp(now)
-    changes |= surge_claim_change(view)
+    if claim.state is not None:
+        # One that takes over a placeholder names its successor a pass after its beginning is told.
+        changes |= surge_claim_change(view)
     writes: tuple[Write, ...] = (patch(view, claim, changes),) if changes else ()
     writes += frozen_writes(view, claim.node_name, cordon=True)
     writes += host_freeze(view)
@@ -225,9 +236,10 @@ def wait(view: View) -> Decision:
     if view.frozen and view.runs:
         # The successor is up, and what holds the drain back is the freeze alone.
         why = Reason.FROZEN
-    started = view.started_at or now
+    began = view.started_at or now
     freeze = view.pool.freeze if isinstance(view.pool.freeze, datetime) else None
-    fresh = (selected(view, claim, Mode.SURGE),) if claim.state is None else ()
+    begins, lines = _beginning(view, began)
+    troubles, warnings = _troubles(view, why, began)
     return Decision(
         "3",
         why,
@@ -235,11 +247,21 @@ def wait(view: View) -> Decision:
         writes=writes,
         listing=what,
         creation=creation(view) if what is Listing.CREATE else None,
-        look_again=look_again(
-            now, _after_timeout(view, started), started + NOT_CREATED_AFTER, freeze
-        ),
-        reports=fresh + _on_change(view, why),
+        look_again=look_again(now, _after_timeout(view, began), began + NOT_CREATED_AFTER, freeze),
+        reports=lines + troubles,
+        announcements=begins + warnings,
     )
+
+
+def _beginning(view: View, at: datetime) -> tuple[tuple[Announce, ...], tuple[Report, ...]]:
+    """That the attempt began: until its successor is named, a pass may have died before it said so."""
+    claim = view.anchored
+    since_long = view.started_at is None and view.pod is not None
+    under_way = claim.state is not None and (claim.surge_claim is not None or since_long)
+    if under_way or view.now - at > RECENT:
+        return (), ()
+    begins = started(view, claim, at)
+    return (begins,), (selected(view, claim, Mode.SURGE, begins),)
 
 
 def _after_timeout(view: View, started: datetime) -> datetime:
@@ -247,15 +269,33 @@ def _after_timeout(view: View, started: datetime) -> datetime:
     return shifted(started, view.governing.ready_timeout + timedelta(seconds=1))
 
 
-def _on_change(view: View, why: Reason) -> tuple[Report, ...]:
+def _troubles(
+    view: View, why: Reason, began: datetime
+) -> tuple[tuple[Report, ...], tuple[Announce, ...]]:
+    """Why the placeholder is in the way of things: a line on change, an Event once an attempt."""
+    pool, claim, now = view.pool, replace(view.anchored, started_at=began), view.now
+    # Each attempt has its own, as each has an Event of its own.
+    attempt = f"{claim.uid} {format_stamp(began)}"
     if why is Reason.SURGE_NOT_CREATED:
         text = "see the SyncError Events of the NodePool (quota, LimitRange, admission)"
-        return (Report("placeholder not created", (("hint", text),), on_change=True, warning=True),)
+        line = Report(
+            "placeholder not created",
+            (("hint", text),),
+            on_change=True,
+            about=attempt,
+            warning=True,
+        )
+        note = f"the placeholder isn't there {format_go(NOT_CREATED_AFTER)} after the start: {text}"
+        return (line,), (of_attempt(pool, claim, why, note, now),)
     if why is not Reason.SURGE_UNSCHEDULABLE or view.pod is None:
-        return ()
+        return (), ()
     message = next((m for kind, _, m in view.pod.conditions if kind == "PodScheduled"), "")
-    fields = (("message", message),)
-    told = Report(
-        "placeholder unschedulable", fields, on_change=True, level=why.value, warning=True
+    line = Report(
+        "placeholder unschedulable",
+        (("message", message),),
+        on_change=True,
+        about=attempt,
+        level=why.value,
+        warning=True,
     )
-    return (told,)
+    return (line,), (of_attempt(pool, claim, why, message or "no node has room for it", now),)

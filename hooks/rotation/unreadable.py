@@ -10,23 +10,41 @@ from collections.abc import Iterator
 from typing import Final
 
 from hooks import names
+from hooks.rotation.announcements import about_claim, about_pool
 from hooks.rotation.decision import Report, Value
 from hooks.rotation.model import Claim, Malformed, Observation, Pool
+from hooks.rotation.outcomes import event_name
 from hooks.rotation.reasons import Reason
+from hooks.rotation.writes import Announce
 
 LONGEST_QUOTE: Final = 64
 """How much of an unreadable value is quoted."""
 
 
-def unreadable(obs: Observation) -> tuple[Report, ...]:
-    """One line for each unreadable annotation of the pool and of its claims."""
-    found = [_line(f"NodePool {obs.pool.name}", key, text) for key, text in _of_pool(obs.pool)]
+def unreadable(obs: Observation) -> tuple[tuple[Report, ...], tuple[Announce, ...]]:
+    """One line and one Event for each unreadable annotation of the pool and of its claims."""
+    lines: list[Report] = []
+    events: list[Announce] = []
+    pool, now = obs.pool, obs.now
+    for key, text in _of_pool(pool):
+        lines.append(_line(f"NodePool {pool.name}", key, text))
+        events.append(about_pool(pool, _name(pool, pool.uid, key, text), *_told(key, text), now))
     for claim in obs.claims:
-        found += [
-            _line(f"NodeClaim {claim.name}", key, text, ("nodeclaim", claim.name))
-            for key, text in _of(claim)
-        ]
-    return tuple(found)
+        for key, text in _of(claim):
+            lines.append(_line(f"NodeClaim {claim.name}", key, text, ("nodeclaim", claim.name)))
+            name = _name(pool, claim.uid, key, text)
+            events.append(about_claim(claim, name, *_told(key, text), now))
+    return tuple(lines), tuple(events)
+
+
+def _name(pool: Pool, uid: str, key: str, text: str) -> str:
+    # What can't be read tells no time; another unreadable value is another transition.
+    return event_name(pool.uid, uid, Reason.MALFORMED_STATE, key, text)
+
+
+def _told(key: str, text: str) -> tuple[str, str]:
+    quoted = repr(text[:LONGEST_QUOTE])
+    return Reason.MALFORMED_STATE, f"annotation {key} is unreadable: {quoted}; mend or remove it"
 
 
 def _line(of: str, key: str, text: str, *also: tuple[str, Value]) -> Report:

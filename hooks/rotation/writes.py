@@ -8,7 +8,7 @@ Source: design/rotation.md sections 3 and 4.
 from __future__ import annotations
 
 from dataclasses import dataclass
-from datetime import datetime
+from datetime import datetime, timedelta
 from typing import TypeAlias
 
 from hooks.rotation.model import ClaimState, Malformed, Mode, Policy, Stamp
@@ -86,7 +86,11 @@ class Reap:
 
 @dataclass(frozen=True, slots=True)
 class Announce:
-    """Creates one Event with a deterministic ``name``; who creates it first counts ``outcome``."""
+    """Creates one Event with a deterministic ``name``; who creates it first counts what it stands for.
+
+    That is one ``outcome`` (empty: nothing is counted) and the ``durations`` by phase. As a write of
+    its own it has its place among them; those of a decision's ``announcements`` follow all writes.
+    """
 
     name: str
     reason: str
@@ -97,6 +101,7 @@ class Announce:
     regarding_uid: str
     note: str
     at: datetime
+    durations: tuple[tuple[str, timedelta], ...] = ()
 
 
 Write: TypeAlias = PatchClaim | Freeze | Unfreeze | DeleteCandidate | Reap | Announce

@@ -1,12 +1,13 @@
-"""A stand-in for Metacontroller that works on any Kubernetes API server.
+"""An embedded cluster on a virtual clock, and a conductor that stands in for Metacontroller.
 
-Owns Metacontroller's contract (v4.17, hook API v2, DecoratorController): which requests a hook gets,
-and what becomes of its answers. Knows nothing of node rotation, so that it can't prove our belief
-with itself: of this package it may import only ``protocol`` and ``names``.
+Knows nothing of node rotation, so that it can't prove our belief with itself: of this package it
+imports ``protocol`` and ``names`` only. Each behaviour names where it was seen: a recording, a run
+on the real control plane, or the source of the real program.
 
-Values and shapes: ``objects``, ``failures``, ``durations``, ``selectors``, ``apiport``, ``answers``,
-``controllerspec``. One controller, step by step, without threads or a clock of its own:
-``workqueue``, ``informer``, ``resources``, ``parents``, ``customize``, ``parent``, ``attachments``,
-``events``, ``decorator``. Sockets, threads and the process: ``streams``, ``webhook``, ``apiserver``,
-``crew``, ``reflector``, ``fleet``, ``conductor``.
+``objects``, ``selectors``, ``durations``, ``failures``, ``apiport``: values, shapes and the port to
+an API server. ``conductor``: Metacontroller's contract on any API server. ``store``: the API
+server's own part, objects and their rules, in memory. ``face``: the store over HTTP.
+``scheduling``: which Pod fits which Node. ``controllers``: what runs beside it (scheduler, kubelets,
+workloads, budgets, garbage collector). ``karpenter``: Karpenter's behaviour. ``clock`` and
+``embedded``: all of it together, moved on step by step.
 """

@@ -1,6 +1,6 @@
 """The few API verbs that a conductor needs, as a port.
 
-Owns the shape of the calls. :mod:`hooks.sandbox.apiserver` makes them over HTTP; tests bring a
+Owns the shape of the calls. :mod:`hooks.sandbox.conductor.apiserver` makes them over HTTP; tests bring a
 store in memory. Every call raises :class:`hooks.sandbox.failures.ApiError` and nothing else.
 """
 

@@ -1,7 +1,7 @@
 """What can go wrong while a parent is synced, and how each of it is treated.
 
 Owns the conductor's own error hierarchy; no library error leaves the module that met it. Leaves the
-treatment (backoff, delay, silence) to :mod:`hooks.sandbox.decorator`.
+treatment (backoff, delay, silence) to :mod:`hooks.sandbox.conductor.syncloop`.
 """
 
 from __future__ import annotations

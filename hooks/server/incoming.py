@@ -34,7 +34,9 @@ class Progress(Enum):
     PARTIAL = auto()
     """More must come before a thread can do anything with it."""
     READY = auto()
-    """It is whole, or it won't be read to its end: waiting longer gains nothing."""
+    """It is whole, or it is answered without the rest: waiting longer gains nothing."""
+    TOO_LARGE = auto()
+    """Its body, which comes in chunks, is larger than is taken."""
     OVERLONG = auto()
     """Its head, its trailers or a chunk's size line has no end in sight."""
 
@@ -43,8 +45,8 @@ class Incoming:
     """The bytes of one request so far.
 
     ``due`` is when it must be whole, in seconds of the worker's clock. A body isn't waited for when
-    it is larger than ``body_limit`` bytes, or when ``admits`` doesn't know the bearer token: such a
-    sender gets its refusal without having sent it, and nothing of it is kept.
+    it is larger than ``body_limit`` bytes, or when ``admits`` doesn't know the bearer token (None:
+    there is none): such a sender gets its refusal without having sent it, and nothing of it is kept.
     ``asks_first`` says that the sender waits for ``100 Continue`` before it sends the body.
     """
 
@@ -52,7 +54,7 @@ class Incoming:
     data: bytearray
     asks_first: bool
 
-    def __init__(self, due: float, body_limit: int, admits: Callable[[bytes], bool]) -> None:
+    def __init__(self, due: float, body_limit: int, admits: Callable[[bytes | None], bool]) -> None:
         self.due = due
         self.data = bytearray()
         self.asks_first = False
@@ -62,6 +64,11 @@ class Incoming:
         self._in_head = True
         self._chunked = False
         self._body = 0
+
+    @property
+    def held(self) -> int:
+        """How many bytes are kept of a body that is waited for. Heads are small, and don't count."""
+        return 0 if self._in_head else len(self.data)
 
     def add(self, data: bytes) -> Progress:
         """Take more bytes, and say how far the request has come with them."""
@@ -81,7 +88,7 @@ class Incoming:
         self._position = end + len(_END_OF_HEAD)
         head = bytes(self.data[:end])
         token = _BEARER.search(head)
-        if token is not None and self._admits(token[1]):
+        if self._admits(token and token[1]):
             self._measure_body(head.lower())
         return True
 
@@ -97,8 +104,10 @@ class Incoming:
         while (end := self.data.find(_END_OF_LINE, self._position)) >= 0:
             size = _CHUNK_SIZE.fullmatch(self.data[self._position : end].lower())
             length = 0 if size is None else int(size[1], 16)
-            if size is None or self._body + length > self._body_limit:
+            if size is None:
                 return Progress.READY
+            if self._body + length > self._body_limit:
+                return Progress.TOO_LARGE
             if length == 0:
                 return self._follow_trailers(end)
             following = end + length + 2 * len(_END_OF_LINE)

@@ -9,10 +9,14 @@ from __future__ import annotations
 import json
 import logging
 from datetime import UTC, datetime
+from typing import Any, Final
 
 from gunicorn.config import Config
 from gunicorn.glogging import Logger
 from typing_extensions import override
+
+LISTENING: Final = "Listening at: "
+"""How gunicorn's line about its addresses begins."""
 
 
 class JsonFormatter(logging.Formatter):
@@ -41,6 +45,13 @@ class ServerLogger(Logger):
         super().setup(cfg)
         for handler in self.error_log.handlers:
             handler.setFormatter(JsonFormatter())
+
+    @override
+    def info(self, msg: object, *args: object, **kwargs: Any) -> None:
+        """Log a line; that of the addresses without ``http://``, which one of them doesn't speak."""
+        if str(msg).startswith(LISTENING):
+            args = (str(args[0]).replace("http://", ""), *args[1:])
+        super().info(msg, *args, **kwargs)
 
 
 def configure_libraries() -> None:

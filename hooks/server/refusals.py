@@ -16,12 +16,32 @@ from gunicorn.http.errors import (
     ParseException,
     UnsupportedTransferCoding,
 )
+from typing_extensions import override
 
 LONGEST_MESSAGE: Final = 200
 """Characters; the parser's messages quote what it was sent."""
 
+
+class Busy(ParseException):
+    """A request isn't small, and those that wait for a thread hold too much already."""
+
+    @override
+    def __str__(self) -> str:
+        return "too much waits for its turn already"
+
+
+class LargeBody(ParseException):
+    """A body in chunks turns out to be larger than is taken."""
+
+    @override
+    def __str__(self) -> str:
+        return "the body is larger than is taken"
+
+
 REFUSALS: Final = (
     (LimitRequestLine, 414, "URI Too Long", "TargetTooLong"),
+    (Busy, 503, "Service Unavailable", "Busy"),
+    (LargeBody, 413, "Content Too Large", "BodyTooLarge"),
     (LimitRequestHeaders, 431, "Request Header Fields Too Large", "HeadTooLarge"),
     (ExpectationFailed, 417, "Expectation Failed", "ExpectationFailed"),
     (UnsupportedTransferCoding, 501, "Not Implemented", "UnknownTransferCoding"),

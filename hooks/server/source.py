@@ -1,65 +1,58 @@
-"""What the HTTP parser reads from: first the bytes that are there, then the socket, in bounded time.
+"""What the HTTP parser reads from: the bytes that are there, and nothing else.
 
-Owns the read deadline while a thread works on a request. Leaves to :mod:`hooks.server.incoming` what
-comes before.
+Owns what a thread sees of a request; it never waits for a peer. Leaves to
+:mod:`hooks.server.incoming` when there is enough of one.
 """
 
 from __future__ import annotations
 
 import socket
-import time
-from collections.abc import Callable
+import ssl
+from errno import ECONNRESET
 from typing import Final
 
-WRITE_TIME: Final = 10.0
-"""Seconds that a peer may let one piece of an answer wait; then its connection is given up."""
+PIECE: Final = 1024 * 1024
+"""Bytes taken from one connection before the others get their turn."""
+
+
+def take(peer: socket.socket) -> bytes | None:
+    """Take what a connection of the event loop has; None if there is nothing yet, empty at its end."""
+    try:
+        return peer.recv(PIECE)
+    except (BlockingIOError, ssl.SSLWantReadError, ssl.SSLWantWriteError):
+        return None
+    except OSError:
+        return b""
 
 
 class Source:
     """Stands in for a socket in gunicorn's parser, which only calls ``recv``.
 
-    ``arrival`` is when the request came, ``due`` when it must have been read (seconds of ``clock``).
+    ``arrival`` is when the request came, ``scheme`` that of the URL that was asked for, ``size`` how
+    many bytes there are in all.
     """
 
     arrival: float
+    scheme: str
+    size: int
 
-    def __init__(
-        self,
-        peer: socket.socket,
-        data: bytearray,
-        *,
-        arrival: float,
-        due: float,
-        clock: Callable[[], float] = time.monotonic,
-    ) -> None:
+    def __init__(self, data: bytearray, arrival: float, scheme: str) -> None:
         self.arrival = arrival
-        self._peer = peer
+        self.scheme = scheme
+        self.size = len(data)
         self._data = memoryview(data)
-        self._due = due
-        self._clock = clock
 
     def recv(self, size: int) -> bytes:
-        """Give up to ``size`` bytes; raises TimeoutError once the request's time is over.
+        """Give up to ``size`` bytes; raises ConnectionResetError when there are no more.
 
-        The time is one for the whole request, however many calls it takes: a peer that sends a byte
-        now and then gains nothing by it.
+        What the event loop took for enough may look unfinished to the parser. A thread that waited
+        for the rest could be held by anybody. An empty answer would be the regular end of a body.
         """
-        if self._data:
-            data = bytes(self._data[:size])
-            self._data = self._data[size:]
-            return data
-        left = self._due - self._clock()
-        if left <= 0:
-            raise TimeoutError("the request did not arrive in time")
-        self._peer.settimeout(left)
-        try:
-            return self._peer.recv(size)
-        finally:
-            self._peer.settimeout(WRITE_TIME)
-
-    def stop(self) -> None:
-        """Wait for nothing more: what the answer didn't need isn't worth a thread's time."""
-        self._due = 0.0
+        if not self._data:
+            raise ConnectionResetError(ECONNRESET, "the rest of the request isn't waited for")
+        data = bytes(self._data[:size])
+        self._data = self._data[size:]
+        return data
 
     def rest(self) -> bytes:
         """What is there and wasn't read: the beginning of the next request."""

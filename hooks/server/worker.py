@@ -2,17 +2,23 @@
 
 Owns the way of a connection: read in the event loop until the request is whole or its time is over,
 then a thread, then the loop again. So a peer that trickles costs no thread, however many there are
-of it, and a request's arrival is stamped before it queues. Knows nothing of TLS. Source:
-design/product.md, *HTTP*; design/rotation.md section 1 (no write after the hook's timeout - 2 s).
+of it, and a request's arrival is stamped before it queues. Leaves what comes before a request to
+:mod:`hooks.server.handshakes`, what comes after the last one to :mod:`hooks.server.farewells`, and
+the choice of who has to go to :mod:`hooks.server.room`.
+Source: design/product.md, *HTTP*; design/rotation.md section 1 (no write after the timeout - 2 s).
 """
 
 from __future__ import annotations
 
+import gc
 import socket
+import ssl
 import threading
 import time
 from collections.abc import Callable, Iterable
 from concurrent.futures import Future
+from contextlib import suppress
+from errno import EPIPE
 from functools import partial
 from selectors import EVENT_READ
 from typing import Any, Final, cast
@@ -24,67 +30,98 @@ from gunicorn.http.unreader import SocketUnreader
 from gunicorn.workers.gthread import TConn, ThreadWorker
 from typing_extensions import override
 
-from hooks.app import ARRIVAL
+from hooks.app import ARRIVAL, LATER
+from hooks.server.certificates import Certificates
+from hooks.server.errands import Errands
+from hooks.server.farewells import LINGER, Farewells
+from hooks.server.handshakes import Handshakes
 from hooks.server.incoming import Incoming, Progress
-from hooks.server.refusals import Body, refusal
-from hooks.server.source import WRITE_TIME, Source
+from hooks.server.refusals import Body, Busy, LargeBody, refusal
+from hooks.server.room import LITTLE, Waiting, heaviest, superfluous
+from hooks.server.source import Source, take
 from hooks.settings import TokenFile
 
 READ_TIME: Final = 5.0
 """Seconds within which a request must have arrived, from its first byte."""
-LINGER: Final = 2.0
-"""Seconds that a closed connection still takes what its peer is sending, so that it sees the answer."""
-PIECE: Final = 1024 * 1024
-"""Bytes taken from one connection before the others get their turn."""
-HELD: Final = 256 * 1024 * 1024
-"""Bytes of unfinished requests that are kept in all."""
+WRITE_TIME: Final = 10.0
+"""Seconds that a peer may let one piece of an answer wait; then its connection is given up."""
 
 
 class WholeRequestWorker(ThreadWorker):
     """A worker whose threads see whole requests only.
 
-    A subclass for each server sets ``body_limit`` (bytes) and ``token``, whose bearers alone have
-    their bodies waited for.
+    A subclass for each server sets ``body_limit`` (bytes), ``held`` (bytes of unfinished bodies that
+    are kept in all, and as many of requests that wait for a thread), ``token``, whose bearers alone
+    have their bodies waited for, and ``certificates`` if its first listener speaks TLS. There
+    everyone's bodies are: whoever may call has shown it by a certificate, or nobody is asked for
+    anything.
     """
 
     body_limit: int
+    held: int
     token: TokenFile
+    certificates: Certificates | None
 
+    _handshakes: Handshakes | None
     _reading: dict[TConn, Incoming]
     _sources: dict[TConn, Source]
-    _leaving: dict[TConn, float]
+    _farewells: Farewells
     _current: threading.local
+    _errands: Errands
 
     @override
-    def init_process(self) -> None:
+    def run(self) -> None:
         """Begin with no connections, and run until the end of the process."""
+        self._handshakes = None
+        if self.certificates is not None:
+            self.log.info("the first address of those speaks TLS only, the others never do")
+            self._handshakes = Handshakes(
+                self.poller,
+                self.sockets[0].getsockname(),
+                self.certificates,
+                self.log,
+                done=self.enqueue_req,
+                refused=self._see_off,
+                gone=self._close,
+            )
         self._reading = {}
         self._sources = {}
-        self._leaving = {}
+        self._farewells = Farewells(self.poller, self._close)
         self._current = threading.local()
-        super().init_process()
+        self._errands = Errands(self.log)
+        super().run()
 
     # --- In the event loop. ---
 
     @override
+    def notify(self) -> None:
+        """Touch no file in each round: nobody looks at it, and a disk holds up everything by that.
+
+        It is how gunicorn sees that a worker hangs, which its ``timeout`` of 0 leaves to the probes.
+        """
+
+    @override
     def enqueue_req(self, conn: TConn) -> None:
         """Begin to read a request: on a new connection, on a kept one, or behind the last one."""
+        if self._handshakes is not None and self._handshakes.concern(conn):
+            self._handshakes.begin(conn)
+            return
         conn.sock.settimeout(0)
         due = time.monotonic() + READ_TIME
-        incoming = self._reading[conn] = Incoming(due, self.body_limit, self._admits)
+        admits = _admit_all if isinstance(conn.sock, ssl.SSLSocket) else self._admits
+        incoming = self._reading[conn] = Incoming(due, self.body_limit, admits)
         self.poller.register(conn.sock, EVENT_READ, partial(self._on_readable, conn))
         early = b"" if conn.parser is None else _parser_of(conn).unreader.take_buffered()
         if early:
             self._add(conn, incoming, early)
+        elif not self.alive:
+            incoming.due += LINGER - READ_TIME
 
     def _on_readable(self, conn: TConn, peer: socket.socket) -> None:
         incoming = self._reading[conn]
-        try:
-            data = peer.recv(PIECE)
-        except BlockingIOError:
+        data = take(peer)
+        if data is None:
             return
-        except OSError:
-            data = b""
         if not data:
             self._give_up(conn)
             return
@@ -95,13 +132,20 @@ class WholeRequestWorker(ThreadWorker):
     def _add(self, conn: TConn, incoming: Incoming, data: bytes) -> None:
         progress = incoming.add(data)
         if progress is Progress.OVERLONG:
-            self._reply(conn, refusal(LimitRequestHeaders("the head has no end")))
-            self._see_off(conn)
-        elif progress is Progress.READY or self._holds_too_much():
+            self._refuse(conn, LimitRequestHeaders("the head has no end"))
+        elif progress is Progress.TOO_LARGE:
+            self._refuse(conn, LargeBody())
+        elif progress is Progress.READY and len(incoming.data) > LITTLE and self._queues_too_much():
+            self._refuse(conn, Busy())
+        elif progress is Progress.READY:
             self._hand_over(conn)
         elif incoming.asks_first:
             incoming.asks_first = False
             self._reply(conn, b"HTTP/1.1 100 Continue\r\n\r\n")
+
+    def _refuse(self, conn: TConn, error: ParseException) -> None:
+        self._reply(conn, refusal(error))
+        self._see_off(conn)
 
     def _reply(self, conn: TConn, data: bytes) -> None:
         try:
@@ -109,31 +153,32 @@ class WholeRequestWorker(ThreadWorker):
         except OSError:
             self.log.debug("a peer was gone before it could be told")
 
-    def _admits(self, token: bytes) -> bool:
+    def _admits(self, token: bytes | None) -> bool:
         try:
-            return self.token.admits(token)
+            return token is not None and self.token.admits(token)
         except (OSError, ValueError):
             # The application says so, in its answer.
             return False
 
-    def _holds_too_much(self) -> bool:
-        return sum(len(incoming.data) for incoming in self._reading.values()) > HELD
+    def _queues_too_much(self) -> bool:
+        # Threads take them out meanwhile; the list is made at once.
+        return sum(source.size for source in list(self._sources.values())) > self.held
 
     def _hand_over(self, conn: TConn) -> None:
         incoming = self._reading.pop(conn)
         self.poller.unregister(conn.sock)
-        self._sources[conn] = Source(
-            conn.sock,
-            incoming.data,
-            arrival=incoming.due - READ_TIME,
-            due=incoming.due,
-        )
+        arrival = incoming.due - READ_TIME
+        self._sources[conn] = Source(incoming.data, arrival, _scheme_of(conn))
         super().enqueue_req(conn)
 
     def _give_up(self, conn: TConn) -> None:
-        self._reading.pop(conn, None)
-        self._leaving.pop(conn, None)
-        self.poller.unregister(conn.sock)
+        del self._reading[conn]
+        self._close(conn)
+
+    def _close(self, conn: TConn) -> None:
+        # It isn't watched when it was gone before its handshake could begin.
+        with suppress(KeyError, ValueError):
+            self.poller.unregister(conn.sock)
         self.nr_conns -= 1
         conn.close()
 
@@ -151,30 +196,13 @@ class WholeRequestWorker(ThreadWorker):
             conn.sock.settimeout(0)
             self.poller.register(conn.sock, EVENT_READ, partial(self._on_readable, conn))
         except (OSError, ValueError):
-            self.nr_conns -= 1
-            conn.close()
+            self._close(conn)
         else:
             self._see_off(conn)
 
     def _see_off(self, conn: TConn) -> None:
-        """Close our side, and the connection when its peer has seen that, or after a while."""
         self._reading.pop(conn, None)
-        self._leaving[conn] = time.monotonic() + LINGER
-        self.poller.modify(conn.sock, EVENT_READ, partial(self._on_leaving, conn))
-        try:
-            conn.sock.shutdown(socket.SHUT_WR)
-        except OSError:
-            self._give_up(conn)
-
-    def _on_leaving(self, conn: TConn, peer: socket.socket) -> None:
-        try:
-            data = peer.recv(PIECE)
-        except BlockingIOError:
-            return
-        except OSError:
-            data = b""
-        if not data:
-            self._give_up(conn)
+        self._farewells.begin(conn)
 
     @override
     def murder_pending(self) -> None:
@@ -186,14 +214,49 @@ class WholeRequestWorker(ThreadWorker):
                 if incoming.data:
                     self.log.info("cut off a request that did not arrive within %g s", READ_TIME)
                 self._give_up(conn)
-        for conn in [conn for conn, due in self._leaving.items() if due <= now]:
+        self._farewells.end_overdue()
+        if self._handshakes is not None:
+            self._handshakes.end_overdue()
+            self._handshakes.certificates.watch(self.log)
+        self._make_room()
+
+    def _make_room(self) -> None:
+        """Let go of those who are too many. After a round: none of its events is about one of them."""
+        first = None if self._handshakes is None else self._handshakes.server
+        for conn in superfluous(self._waiting(), first):
+            self.log.debug("cut off the peer that was waited for longest, to make room")
+            self._let_go(conn)
+        for one in heaviest(self._waiting(), self.held):
+            self.log.info(
+                "cut off the largest unfinished request (%d bytes): all of them held more than %d",
+                one.held,
+                self.held,
+            )
+            self._let_go(one.conn)
+
+    def _waiting(self) -> list[Waiting]:
+        kept = self.cfg.keepalive
+        return [
+            *(Waiting(conn, conn.timeout - kept) for conn in self.keepalived_conns),
+            *(Waiting(conn, one.due - READ_TIME, one.held) for conn, one in self._reading.items()),
+            *(Waiting(conn, due - LINGER) for conn, due in self._farewells.due.items()),
+        ]
+
+    def _let_go(self, conn: TConn) -> None:
+        if conn in self._reading:
             self._give_up(conn)
+        elif conn in self._farewells.due:
+            self._farewells.end(conn)
+        else:
+            self.keepalived_conns.remove(conn)
+            self._close(conn)
 
     @override
     def wait_for_and_dispatch_events(self, timeout: float | None) -> None:
         """Wait for events, but not beyond the next moment at which something is over."""
         edges = [incoming.due for incoming in self._reading.values()]
-        edges += self._leaving.values()
+        edges += self._farewells.due.values()
+        edges += () if self._handshakes is None else self._handshakes.due.values()
         if edges and timeout is not None:
             timeout = min(timeout, max(0.0, min(edges) - time.monotonic()))
         super().wait_for_and_dispatch_events(timeout)
@@ -207,6 +270,7 @@ class WholeRequestWorker(ThreadWorker):
         super().set_accept_enabled(enabled)
         if enabled or self.alive:
             return
+        self._errands.hurry()
         for listener in self.sockets:
             before = -1
             while before != self.nr_conns:
@@ -216,6 +280,8 @@ class WholeRequestWorker(ThreadWorker):
         for incoming in self._reading.values():
             if not incoming.data:
                 incoming.due = min(incoming.due, time.monotonic() + LINGER)
+        if self._handshakes is not None:
+            self._handshakes.hurry(LINGER)
 
     # --- In the threads. ---
 
@@ -223,6 +289,9 @@ class WholeRequestWorker(ThreadWorker):
     def load_wsgi(self) -> None:
         """Load the application, and tell it of each request when it came."""
         super().load_wsgi()
+        # What is loaded stays: a full collection that walks through it stops all threads for 0.1 s.
+        gc.collect()
+        gc.freeze()
         self.wsgi = partial(self._call, self.wsgi)
 
     def _call(
@@ -232,6 +301,9 @@ class WholeRequestWorker(ThreadWorker):
         start_response: Callable[..., Any],
     ) -> Iterable[bytes]:
         environ[ARRIVAL] = self._current.source.arrival
+        environ[LATER] = self._errands
+        # gunicorn knows one scheme for all listeners, and would let a local peer name another.
+        environ["wsgi.url_scheme"] = self._current.source.scheme
         environ["wsgi.input"] = Body(environ["wsgi.input"])
         return app(environ, start_response)
 
@@ -254,22 +326,35 @@ class WholeRequestWorker(ThreadWorker):
         conn.sock.settimeout(WRITE_TIME)
         try:
             return super().handle_request(req, conn)
-        finally:
-            self._current.source.stop()
+        except TimeoutError:
+            self.log.info("a peer did not take its answer within %g s", WRITE_TIME)
+            raise BrokenPipeError(EPIPE, "a peer did not take its answer") from None
 
     @override
     def handle_error(
         self, req: Request | None, client: socket.socket, addr: Any, exc: BaseException
     ) -> None:
         """Refuse what isn't HTTP in the shape of all other errors."""
+        if isinstance(exc, ssl.SSLError):
+            self.log.debug("a peer broke its connection: %s", exc)
+            return
         if isinstance(exc, ParseException):
             self.log.info("refused a malformed request: %s", exc)
         else:
             self.log.error("failed to answer a request", exc_info=exc)
         try:
+            client.settimeout(WRITE_TIME)
             client.sendall(refusal(exc))
         except OSError:
             self.log.debug("the refusal did not reach its peer")
+
+
+def _admit_all(_: bytes | None) -> bool:
+    return True
+
+
+def _scheme_of(conn: TConn) -> str:
+    return "https" if isinstance(conn.sock, ssl.SSLSocket) else "http"
 
 
 def _parser_of(conn: TConn) -> RequestParser:

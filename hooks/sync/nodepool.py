@@ -13,7 +13,7 @@ from datetime import UTC, datetime, timedelta
 from threading import Lock
 
 from hooks.cluster.apply import Applier
-from hooks.cluster.errors import ClusterError
+from hooks.cluster.herald import Announced, Herald
 from hooks.cluster.reader import LiveReader
 from hooks.cluster.verbs import Api
 from hooks.protocol.hook import parse_sync
@@ -22,9 +22,11 @@ from hooks.rotation.candidates import OPT_OUT_MEMORY
 from hooks.rotation.decision import Decision, stop
 from hooks.rotation.model import Observation
 from hooks.rotation.phases import decide
+from hooks.rotation.writes import Announce
 from hooks.settings import Settings
 from hooks.sync.observe import observe
 from hooks.telemetry.log import Journal
+from hooks.telemetry.metrics import Metrics
 
 
 class OptOuts:
@@ -58,6 +60,8 @@ class NodePoolSync:
     within: Callable[[float], Api]
     clock: Callable[[], datetime] = field(default=lambda: datetime.now(UTC))
     journal: Journal = field(default_factory=Journal)
+    metrics: Metrics = field(default_factory=Metrics)
+    announced: Announced = field(default_factory=Announced)
     opt_outs: OptOuts = field(default_factory=OptOuts)
 
     def __call__(self, body: bytes, *, deadline: float, request_id: str = "") -> bytes:
@@ -80,32 +84,46 @@ class NodePoolSync:
         return render(conclusion)
 
     def carry_out(self, obs: Observation, api: Api, request_id: str) -> Conclusion:
-        """Decide on an observation, apply it, log what landed, and conclude.
+        """Decide on an observation, apply it, conclude, and then tell of what landed.
 
-        Errors: ClusterError for API trouble; what had landed before stays, and is logged.
+        Errors: ClusterError for API trouble; what had landed before stays, and is told.
         """
+        self.metrics.heard(obs.pool.name)
         reader = LiveReader(api, self.settings.namespace)
         decision = decide(obs, reader)
-        applier = Applier(api, reader)
-        pool = obs.pool.name
+        herald = Herald(api, self.announced)
+        told = counted_only(decision)
+        beyond = None
         try:
-            stopped = applier.apply(decision.writes)
-        except ClusterError:
-            self.journal.record(pool, counted_only(decision), applier.counted, request_id)
-            raise
-        if stopped is not None:
-            self.journal.record(pool, counted_only(decision), applier.counted, request_id)
-            return conclude(obs, stop(stopped, decision.claim), reader)
-        self.journal.record(pool, decision, applier.counted, request_id)
-        conclusion = conclude(obs, decision, reader)
-        self.journal.record(pool, conclusion.beyond(decision), applier.counted, request_id)
+            stopped = Applier(api, reader, herald).apply(decision.writes)
+            if stopped is not None:
+                conclusion = conclude(obs, stop(stopped, decision.claim), reader)
+            else:
+                conclusion = conclude(obs, decision, reader)
+                if conclusion.decision.row == decision.row:
+                    told, beyond = decision, conclusion.beyond(decision)
+                    herald.tell((*beyond.announcements, *decision.announcements))
+        finally:
+            self._record(obs, told, herald, request_id)
+        if beyond is not None:
+            self._record(obs, beyond, herald, request_id)
+        self.metrics.show(obs.pool.name, decision.figures, conclusion.decision.reason)
         return conclusion
+
+    def _record(self, obs: Observation, told: Decision, herald: Herald, request_id: str) -> None:
+        pool = obs.pool.name
+        self.journal.record(pool, told, herald.counted, request_id)
+        self.metrics.count(pool, told, herald.counted)
 
 
 def counted_only(decision: Decision) -> Decision:
-    """The decision with those reports alone that an Event of ours counts: that much has landed."""
-    reports = tuple(report for report in decision.reports if report.once is not None)
-    return replace(decision, reports=reports)
+    """The decision with that alone to tell which an Event among its writes counts.
+
+    It is what has landed when a pass ends early.
+    """
+    events = {write.name for write in decision.writes if isinstance(write, Announce)}
+    reports = tuple(report for report in decision.reports if report.once in events)
+    return replace(decision, reports=reports, announcements=())
 
 
 def seconds(span: timedelta) -> float | int:

@@ -8,15 +8,14 @@ from __future__ import annotations
 
 import logging
 import sys
-from collections import OrderedDict
 from collections.abc import Set as AbstractSet
 from datetime import UTC, datetime
-from threading import Lock
 from typing import Final, TextIO
 
 import structlog
 from structlog.typing import EventDict
 
+from hooks.recent import Recent
 from hooks.rotation.decision import Decision, Report
 
 LONGEST_MEMORY: Final = 10_000
@@ -49,8 +48,7 @@ class Journal:
     """Writes the lines of a decision that has landed."""
 
     def __init__(self) -> None:
-        self._last: OrderedDict[tuple[str, str, str], object] = OrderedDict()
-        self._lock = Lock()
+        self._last: Recent[tuple[str, str, str], tuple[str, ...]] = Recent(LONGEST_MEMORY)
 
     def record(
         self,
@@ -79,12 +77,4 @@ class Journal:
         key = (pool, report.event, report.about)
         context = () if report.about else (decision.claim, decision.reason)
         value = (*context, report.level or repr(report.fields))
-        with self._lock:
-            if self._last.get(key) == value:
-                self._last.move_to_end(key)
-                return False
-            self._last[key] = value
-            self._last.move_to_end(key)
-            while len(self._last) > LONGEST_MEMORY:
-                self._last.popitem(last=False)
-        return True
+        return self._last.note(key, value) != value

@@ -5,12 +5,10 @@ from __future__ import annotations
 import gzip
 import json
 import os
-import socket
 import subprocess
 import sys
-import time
 from collections.abc import Iterator
-from contextlib import closing, contextmanager
+from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -23,6 +21,8 @@ import hooks
 from hooks.cli.main import group
 from tests.cluster.kubeconfigs import kubeconfig
 from tests.cluster.standin import StandIn, status_of
+from tests.e2e.processes import free_ports
+from tests.server_times import wait_until
 
 RECORDED = Path(__file__).parents[1] / "fixtures/recorded/rotation-with-pdb-blocked-drain.jsonl.gz"
 SCRIPT = "import sys; sys.argv[0] = 'noderotation'; from hooks.cli.main import main; main()"
@@ -60,7 +60,7 @@ def test_without_a_token_nothing_is_served(environ: dict[str, str], tmp_path: Pa
     missing = str(tmp_path / "missing")
     result = serve(environ, "--token-file", missing)
     expected = f"Error: [Errno 2] No such file or directory: '{missing}'\n"
-    assert (result.exit_code, result.stderr) == (1, expected)
+    assert (result.exit_code, result.stderr) == (2, expected)
 
 
 @pytest.mark.parametrize(
@@ -98,6 +98,13 @@ class Running:
     def get(self, path: str) -> int:
         return requests.get(self.url + path, timeout=20).status_code
 
+    def serves(self) -> bool:
+        assert self.process.poll() is None, self.process.communicate()
+        try:
+            return self.get("/healthz") == 200
+        except requests.ConnectionError:
+            return False
+
     def post(self, path: str, body: bytes) -> dict[str, Any]:
         answer = requests.post(self.url + path, data=body, headers=HEADERS, timeout=20)
         assert answer.status_code == 200, answer.text
@@ -106,8 +113,7 @@ class Running:
 
 @contextmanager
 def running(environ: dict[str, str], *flags: str) -> Iterator[Running]:
-    with closing(socket.create_server(("127.0.0.1", 0))) as free:
-        port = free.getsockname()[1]
+    (port,) = free_ports(1)
     process = subprocess.Popen(
         [sys.executable, "-P", "-c", SCRIPT, "serve", "--bind", f"127.0.0.1:{port}", *flags],
         env={**os.environ, **environ, "PYTHONPATH": str(Path(hooks.__file__).parents[1])},
@@ -117,23 +123,11 @@ def running(environ: dict[str, str], *flags: str) -> Iterator[Running]:
     )
     try:
         served = Running(process, f"http://127.0.0.1:{port}")
-        wait_for(served)
+        wait_until("it serves", served.serves)
         yield served
     finally:
         process.terminate()
         process.communicate(timeout=30)
-
-
-def wait_for(served: Running) -> None:
-    for _ in range(400):
-        assert served.process.poll() is None, served.process.communicate()
-        try:
-            assert served.get("/healthz") == 200
-        except requests.ConnectionError:
-            time.sleep(0.05)
-        else:
-            return
-    raise AssertionError("it did not start to serve")
 
 
 def recorded(step: str) -> bytes:
@@ -168,7 +162,9 @@ def test_the_hooks_answer_and_a_dead_rotation_is_swept(
         assert len(related["relatedResources"]) == 3
         answer = served.post("/sync/nodepool", recorded("1-idle-sync"))
         assert answer["attachments"] == []
-        assert served.get("/metrics") == 404
+        shown = requests.get(served.url + "/metrics", timeout=20).text
+        assert 'noderotation_reason{nodepool="api",reason="' in shown
+        assert 'hook_request_bytes_count{hook="/sync/nodepool"} 1.0' in shown
         server.rules.append(lambda _: status_of(503, "ServiceUnavailable"))
         assert (served.get("/readyz"), served.get("/healthz")) == (503, 200)
         served.process.terminate()

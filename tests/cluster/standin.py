@@ -9,8 +9,8 @@ from __future__ import annotations
 
 import copy
 import json
+import re
 import threading
-import time
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
@@ -32,6 +32,11 @@ COLLECTIONS: Final = {
     "/api/v1/nodes": "Node",
     "/api/v1/pods": "Pod",
     "/apis/policy/v1/poddisruptionbudgets": "PodDisruptionBudget",
+    "/apis/apps/v1/deployments": "Deployment",
+    "/apis/apps/v1/replicasets": "ReplicaSet",
+    "/apis/apps/v1/namespaces/shop/replicasets": "ReplicaSet",
+    "/apis/apps/v1/namespaces/shop/deployments": "Deployment",
+    "/apis/apps/v1/namespaces/lab/deployments": "Deployment",
     "/api/v1/namespaces/node-rotation-system/pods": "Pod",
 }
 
@@ -51,7 +56,7 @@ class Seen:
 class Reply:
     """An answer after ``wait`` seconds, byte by byte with ``drip`` seconds between when that is set.
 
-    Status 0 hangs up without a word.
+    It waits for an event too, if there is one. Status 0 hangs up without a word.
     """
 
     status: int
@@ -59,8 +64,11 @@ class Reply:
     headers: Mapping[str, str] = field(default_factory=dict)
     wait: float = 0
     drip: float = 0
+    after: threading.Event | None = None
 
 
+LONG: Final = 60.0
+"""Seconds for which nobody waits for an answer, however busy the machine is."""
 Rule = Callable[[Seen], Reply | None]
 
 
@@ -92,6 +100,7 @@ class StandIn:
         self.rules: list[Rule] = []
         self.page = 500
         self.connections = 0
+        self.stopped = threading.Event()
         self._version = 100
         self._lock = threading.Lock()
         self._server = ThreadingHTTPServer(("127.0.0.1", 0), _handler(self))
@@ -104,9 +113,16 @@ class StandIn:
         return f"http://127.0.0.1:{self._server.server_port}"
 
     def stop(self) -> None:
+        self.stopped.set()
         self._server.shutdown()
         self._thread.join()
         self._server.server_close()
+
+    def keep_back(self, reply: Reply) -> None:
+        """Wait until an answer may leave; for the end of this server, too."""
+        self.stopped.wait(reply.wait)
+        if reply.after is not None:
+            reply.after.wait(LONG)
 
     def put(self, collection: str, *objects: Json) -> None:
         """Store objects, each with a UID and a resourceVersion of its own where it has none."""
@@ -154,7 +170,10 @@ class StandIn:
         start = int(seen.query.get("continue", "0"))
         size = min(int(seen.query["limit"]), self.page)
         items = [
-            item for path, item in self.objects.items() if path.rpartition("/")[0] == seen.path
+            item
+            for path, item in self.objects.items()
+            if seen.path in {path.rpartition("/")[0], _of_all_namespaces(path)}
+            and _selected(item, seen.query.get("fieldSelector"))
         ]
         more = {"continue": str(start + size)} if start + size < len(items) else {}
         return Reply(200, {"items": items[start : start + size], "metadata": more})
@@ -184,6 +203,20 @@ class StandIn:
             return status_of(409, "Conflict", name=meta["name"])
         del self.objects[seen.path]
         return Reply(200, {"kind": "Status", "status": "Success"})
+
+
+def _of_all_namespaces(path: str) -> str:
+    """The path under which the whole cluster's objects of this one's kind are listed."""
+    group, _, rest = path.partition("/namespaces/")
+    return f"{group}/{rest.split('/')[1]}" if rest else ""
+
+
+def _selected(item: Json, selector: str | None) -> bool:
+    """Whether a Pod is on the node of a selector, the only one that is ever asked with."""
+    if selector is None:
+        return True
+    node = item.get("spec", {}).get("nodeName")
+    return re.sub(r"\\(.)", r"\1", selector) == f"spec.nodeName={node}"
 
 
 def _handler(standin: StandIn) -> type[BaseHTTPRequestHandler]:
@@ -216,7 +249,7 @@ def _handler(standin: StandIn) -> type[BaseHTTPRequestHandler]:
 
         def _reply(self, reply: Reply) -> None:
             body = reply.body if isinstance(reply.body, bytes) else json.dumps(reply.body).encode()
-            time.sleep(reply.wait)
+            standin.keep_back(reply)
             if reply.status == 0:
                 self.close_connection = True
                 return
@@ -228,7 +261,7 @@ def _handler(standin: StandIn) -> type[BaseHTTPRequestHandler]:
             try:
                 for at in range(0, len(body), 1 if reply.drip else max(1, len(body))):
                     self.wfile.write(body[at : at + 1] if reply.drip else body)
-                    time.sleep(reply.drip)
+                    standin.stopped.wait(reply.drip)
             except OSError:
                 self.close_connection = True
 

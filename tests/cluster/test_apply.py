@@ -10,8 +10,9 @@ import pytest
 from typing_extensions import override
 
 from hooks import names
-from hooks.cluster.apply import Applier, event_body
+from hooks.cluster.apply import Applier
 from hooks.cluster.errors import ClusterError, Conflict, NotFound, OutOfTime, Refused, Unavailable
+from hooks.cluster.herald import Announced, Herald, event_body
 from hooks.cluster.reader import LiveReader
 from hooks.rotation.model import ClaimState, Mode, Policy, Selector
 from hooks.rotation.reasons import Reason
@@ -43,9 +44,9 @@ ANNOUNCE = Announce("event-1", "RotationFailed", "failure", warning=True, kind="
 
 
 def _applied(live: Live, *writes: Write) -> tuple[Reason | None, list[str], set[str]]:
-    applier = Applier(live, LiveReader(live, names.NAMESPACE))
-    stopped = applier.apply(writes)
-    return stopped, [short(write) for write in live.writes], applier.counted
+    herald = Herald(live, Announced())
+    stopped = Applier(live, LiveReader(live, names.NAMESPACE), herald).apply(writes)
+    return stopped, [short(write) for write in live.writes], herald.counted
 
 
 def _live(world: World) -> Live:

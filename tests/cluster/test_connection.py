@@ -19,7 +19,7 @@ from hooks.cluster.errors import (
 )
 from tests.cluster.calls import ADD, CALLS, IDS, NODE, NODES, Call
 from tests.cluster.kubeconfigs import kubeconfig
-from tests.cluster.standin import Reply, StandIn, status_of
+from tests.cluster.standin import LONG, Reply, StandIn, status_of
 
 STALE = [{"op": "test", "path": "/metadata/resourceVersion", "value": "1"}]
 
@@ -174,17 +174,51 @@ def test_nothing_is_sent_from_the_deadline_on(
     assert [seen.method for seen in server.seen] == [verb]
 
 
+class Stopwatch:
+    """Runs from the first look at it."""
+
+    def __init__(self) -> None:
+        self.begun = 0.0
+
+    def __call__(self) -> float:
+        self.begun = self.begun or time.monotonic()
+        return time.monotonic() - self.begun
+
+
 @pytest.mark.parametrize(
-    "slow", [Reply(200, b"{}", wait=1.5), Reply(200, b'{"a": "1234567890"}', drip=0.12)]
+    "slow",
+    [
+        Reply(200, b"{}", wait=LONG),
+        Reply(200, b'{"a": "%s"}' % (b"1" * int(LONG / 0.12)), drip=0.12),
+    ],
+    ids=["late", "dripping"],
 )
 def test_a_call_ends_when_its_time_is_over(
     server: StandIn, connection: Connection, slow: Reply
 ) -> None:
     server.rules.append(lambda _: slow)
-    start = time.monotonic()
+    clock = Stopwatch()
     with pytest.raises(Unavailable, match="no answer in time"):
-        connection.within(start + 0.3).get(NODE)
-    assert 0.25 < time.monotonic() - start < 1.0
+        replace(connection, clock=clock).within(0.3).get(NODE)
+    assert 0.25 < clock() < LONG / 2
     server.rules.clear()
     # What was left of the slow answer must not be read as the next one.
     assert connection.get(NODE)["metadata"]["name"] == "n1"
+
+
+def test_a_call_that_failed_and_has_no_time_for_a_repeat_was_sent_all_the_same(
+    server: StandIn, connection: Connection
+) -> None:
+    """Out of time is what nothing was sent of: it lets an eviction through, a failed read doesn't."""
+    server.rules.append(lambda _: Reply(0))
+    moment = iter([0.0, 9.0])
+    now = [0.0]
+
+    def authorization() -> None:
+        """It is asked for before each request, and takes its time at the second one."""
+        now[0] = next(moment)
+
+    late = replace(connection, authorization=authorization, clock=lambda: now[0]).within(5.0)
+    with pytest.raises(Unavailable, match="cannot reach the API server"):
+        late.get(NODE)
+    assert len(server.seen) == 1

@@ -151,3 +151,38 @@ def test_the_test_that_fails_is_found(live: Json, fails: Json | None) -> None:
         {"op": "remove", "path": "/metadata/annotations/gone"},
     ]
     assert failing(ops, live) == fails
+
+
+RESTART = "kubectl.kubernetes.io/restartedAt"
+ESCAPED = "kubectl.kubernetes.io~1restartedAt"
+
+
+@pytest.mark.parametrize(
+    ("template", "path", "value"),
+    [
+        ({"metadata": {"annotations": {"a": "b"}}}, "/annotations/" + ESCAPED, "t2"),
+        ({"metadata": {"annotations": {RESTART: "t1"}}}, "/annotations/" + ESCAPED, "t2"),
+        ({"metadata": {"labels": {"app": "a"}}}, "/annotations", {RESTART: "t2"}),
+        ({"metadata": {"labels": {"app": "a"}, "annotations": None}}, "/annotations", {RESTART: "t2"}),
+        ({"metadata": {}}, "", {"annotations": {RESTART: "t2"}}),
+        ({}, "", {"annotations": {RESTART: "t2"}}),
+    ],
+)  # fmt: skip
+def test_a_restart_is_of_the_pod_template(template: Json, path: str, value: object) -> None:
+    observed = thing(spec={"template": template})
+    ops = amend(observed, restarted_at="t2")
+    assert ops == [TEST, {"op": "add", "path": f"/spec/template/metadata{path}", "value": value}]
+    changed = jsonpatch.apply_patch(observed, ops)
+    assert changed["spec"]["template"]["metadata"]["annotations"][RESTART] == "t2"
+    assert amend(changed, restarted_at="t2") == []
+
+
+def test_a_restart_and_its_marker_are_one_patch() -> None:
+    observed = thing(
+        annotations={"a": "b"}, spec={"template": {"metadata": {"labels": {"x": "y"}}}}
+    )
+    assert amend(observed, annotations={"d/rolled-for": "t1"}, restarted_at="t2") == [
+        TEST,
+        {"op": "add", "path": "/metadata/annotations/d~1rolled-for", "value": "t1"},
+        {"op": "add", "path": "/spec/template/metadata/annotations", "value": {RESTART: "t2"}},
+    ]

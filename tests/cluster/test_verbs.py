@@ -104,7 +104,8 @@ def test_a_forbidden_read_is_not_gone(server: StandIn, verbs: Verbs) -> None:
 
 
 def test_the_pods_of_one_node_come_from_every_namespace(server: StandIn, verbs: Verbs) -> None:
-    server.put(PODS, {"metadata": {"name": "a"}}, {"metadata": {"name": "b"}})
+    for name, node in (("a", "n,x=1"), ("b", "n,x=1"), ("elsewhere", "n")):
+        server.put(PODS, {"metadata": {"name": name}, "spec": {"nodeName": node}})
     assert [pod["metadata"]["name"] for pod in verbs.list_pods_on("n,x=1")] == ["a", "b"]
     (seen,) = server.seen
     assert (seen.path, seen.query) == (

@@ -10,15 +10,27 @@ POOLS = "/apis/karpenter.sh/v1/nodepools"
 CLAIMS = "/apis/karpenter.sh/v1/nodeclaims"
 NODES = "/api/v1/nodes"
 PODS = "/api/v1/namespaces/node-rotation-system/pods"
+DEPLOYMENTS = "/apis/apps/v1/deployments"
+"""Of all namespaces; :func:`deployments_of` gives those of one."""
 CONTROLLERS = "/apis/metacontroller.k8s.io/v1alpha1/decoratorcontrollers"
 
 OURS = "noderotation.io/"
+DRAIN = "graceful-drain.stonal.com/"
 DO_NOT_DISRUPT = "karpenter.sh/do-not-disrupt"
 
 
 def ours(**values: str) -> dict[str, str]:
     """Spell annotations of ours: ``started_at`` is ``noderotation.io/started-at``."""
     return {OURS + key.replace("_", "-"): value for key, value in values.items()}
+
+
+def drain(**values: str) -> dict[str, str]:
+    """Spell annotations of the graceful drain: ``rolled_for`` is ``graceful-drain…/rolled-for``."""
+    return {DRAIN + key.replace("_", "-"): value for key, value in values.items()}
+
+
+def deployments_of(namespace: str) -> str:
+    return f"/apis/apps/v1/namespaces/{namespace}/deployments"
 
 
 FROZEN = {DO_NOT_DISRUPT: "true", **ours(surge_for="old-1", do_not_disrupt_owned="true")}
@@ -76,4 +88,18 @@ def placeholder(claim_name: str, *, annotated: bool = True, **metadata: str) -> 
             **metadata,
         },
         "spec": {"nodeSelector": {"karpenter.sh/nodepool": "api"}},
+    }
+
+
+def deployment(
+    namespace: str,
+    name: str,
+    annotations: dict[str, str] | None = None,
+    *,
+    restarted_at: str | None = None,
+) -> Json:
+    template = {} if restarted_at is None else {"kubectl.kubernetes.io/restartedAt": restarted_at}
+    return {
+        "metadata": {"namespace": namespace, "name": name, "annotations": annotations or {}},
+        "spec": {"replicas": 1, "template": {"metadata": {"annotations": template}}},
     }

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import json
 import subprocess
+import threading
 import time
 from collections.abc import Callable, Iterator, Mapping
 from functools import partial
@@ -16,10 +17,11 @@ from typing import Any, TypeAlias
 
 import requests
 
-from hooks.sandbox.streams import cut_off
+from hooks.sandbox.conductor.streams import cut_off
 
 Object: TypeAlias = dict[str, Any]
 MERGE_PATCH = "application/merge-patch+json"
+APPLY_PATCH = "application/apply-patch+yaml"
 PATIENCE = 30
 """How often a call is made again that the API server is too busy for."""
 GROUPS = {
@@ -29,8 +31,24 @@ GROUPS = {
     "NodePool": "/apis/karpenter.sh/v1/nodepools",
     "NodeClaim": "/apis/karpenter.sh/v1/nodeclaims",
     "PodDisruptionBudget": "/apis/policy/v1/poddisruptionbudgets",
+    "RotationPolicy": "/apis/noderotation.io/v1alpha1/rotationpolicies",
 }
-"""The kinds that the tests read and watch, with the path of the whole collection."""
+"""The kinds whose history is kept, with the path of the whole collection."""
+PATHS = {
+    **GROUPS,
+    "ResourceQuota": "/api/v1/resourcequotas",
+    "Deployment": "/apis/apps/v1/deployments",
+    "StatefulSet": "/apis/apps/v1/statefulsets",
+    "DaemonSet": "/apis/apps/v1/daemonsets",
+    "ReplicaSet": "/apis/apps/v1/replicasets",
+    "EndpointSlice": "/apis/discovery.k8s.io/v1/endpointslices",
+    "Service": "/api/v1/services",
+    "Namespace": "/api/v1/namespaces",
+    "ServiceAccount": "/api/v1/serviceaccounts",
+    "KWOKNodeClass": "/apis/karpenter.kwok.sh/v1alpha1/kwoknodeclasses",
+    "DecoratorController": "/apis/metacontroller.k8s.io/v1alpha1/decoratorcontrollers",
+}
+"""All kinds that the tests read or write without kubectl."""
 
 
 class Api:
@@ -42,6 +60,7 @@ class Api:
         self._ca = ca
         self._headers = {"Authorization": f"Bearer {token}"}
         self._kubectl = [str(kubectl), f"--kubeconfig={kubeconfig}"]
+        self._local = threading.local()
 
     def kubectl(self, *arguments: str, given: str = "") -> str:
         """What kubectl prints; raises :class:`subprocess.CalledProcessError` with its complaint."""
@@ -64,13 +83,14 @@ class Api:
         self.kubectl("apply", "--server-side", "-f", str(path))
         self._await_definitions()
 
-    def apply_kustomization(self, path: Path) -> None:
-        """``kubectl apply -k``, as the README tells a user to."""
-        self.kubectl("apply", "-k", str(path))
-        self._await_definitions()
-
     def apply_objects(self, *objects: Object) -> None:
-        """``kubectl apply`` of objects given as values."""
+        """``kubectl apply --server-side`` of objects given as values."""
+        known = all(one["kind"] in PATHS for one in objects)
+        if known:
+            # Without kubectl, whose every start costs more than all that it does here.
+            for one in objects:
+                self._apply_object(one)
+            return
         self.kubectl(
             "apply",
             "--server-side",
@@ -78,6 +98,7 @@ class Api:
             "-",
             given=json.dumps({"apiVersion": "v1", "kind": "List", "items": objects}),
         )
+        self._await_definitions()
 
     def differences(self, *objects: Object) -> str:
         """What ``kubectl diff`` of these objects prints; empty when the cluster has all of it."""
@@ -93,29 +114,63 @@ class Api:
 
     def find(self, kind: str, **selectors: str) -> list[Object]:
         """All objects of a kind in every namespace; ``labelSelector`` and ``fieldSelector`` as usual."""
-        items: list[Object] = self._send("GET", GROUPS[kind], selectors).json()["items"]
+        items: list[Object] = self._send("GET", PATHS[kind], selectors).json()["items"]
         return items
+
+    def find_one(self, kind: str, name: str, namespace: str = "") -> Object | None:
+        """One object; None when it isn't there."""
+        answer = self._send("GET", _path(kind, name, namespace), missing_is_fine=True)
+        found: Object | None = answer.json() if answer.ok else None
+        return found
 
     def get(self, kind: str, name: str, namespace: str = "") -> Object:
         """One object; raises ``requests.HTTPError`` when it isn't there."""
         found: Object = self._send("GET", _path(kind, name, namespace)).json()
         return found
 
-    def patch(self, kind: str, name: str, change: Object, namespace: str = "") -> Object:
+    def patch(
+        self, kind: str, name: str, change: Object, namespace: str = "", subresource: str = ""
+    ) -> Object:
         """Merge ``change`` into one object."""
         headers = {"Content-Type": MERGE_PATCH}
-        patched: Object = self._send(
-            "PATCH", _path(kind, name, namespace), body=change, headers=headers
-        ).json()
+        path = _path(kind, name, namespace) + (f"/{subresource}" if subresource else "")
+        patched: Object = self._send("PATCH", path, body=change, headers=headers).json()
         return patched
 
-    def delete(self, kind: str, name: str, namespace: str = "") -> None:
-        """Delete one object, which may be gone already."""
-        self._send("DELETE", _path(kind, name, namespace), missing_is_fine=True)
+    def delete(
+        self, kind: str, name: str, namespace: str = "", *, foreground: bool = False
+    ) -> None:
+        """Delete one object, which may be gone already; ``foreground``: what it owns goes first."""
+        options = {"propagationPolicy": "Foreground" if foreground else "Background"}
+        self._send("DELETE", _path(kind, name, namespace), options, missing_is_fine=True)
+
+    def evict(
+        self, pod: str, namespace: str, options: Object | None = None, *, dry_run: bool = False
+    ) -> requests.Response:
+        """Ask once for the eviction of a Pod, and return the answer, whatever it is.
+
+        ``options`` are its deleteOptions; ``dry_run`` is the one of the request itself.
+        """
+        body: Object = {
+            "apiVersion": "policy/v1",
+            "kind": "Eviction",
+            "metadata": {"name": pod, "namespace": namespace},
+        }
+        if options is not None:
+            body["deleteOptions"] = options
+        url = f"{self._url}{_path('Pod', pod, namespace)}/eviction"
+        query = {"dryRun": "All"} if dry_run else {}
+        return self._session().post(url, params=query, json=body, timeout=30)
+
+    def _apply_object(self, one: Object) -> None:
+        metadata = one["metadata"]
+        path = _path(one["kind"], metadata["name"], metadata.get("namespace", ""))
+        query = {"fieldManager": "e2e", "force": "true"}
+        self._send("PATCH", path, query, body=one, headers={"Content-Type": APPLY_PATCH})
 
     def snapshot(self, kind: str) -> tuple[list[Object], str]:
         """All objects of a kind, and the resourceVersion from which a watch goes on."""
-        answer = self._send("GET", GROUPS[kind]).json()
+        answer = self._send("GET", PATHS[kind]).json()
         return answer["items"], answer["metadata"]["resourceVersion"]
 
     def watch(self, kind: str, version: str, seconds: int) -> Watch:
@@ -126,8 +181,8 @@ class Api:
             "timeoutSeconds": str(seconds),
             "allowWatchBookmarks": "1",
         }
-        session = self._session()
-        url = self._url + GROUPS[kind]
+        session = self._connect()
+        url = self._url + PATHS[kind]
         try:
             answer = session.get(url, params=query, stream=True, timeout=(10, seconds + 30))
             answer.raise_for_status()
@@ -141,6 +196,13 @@ class Api:
             self.kubectl("wait", "--for=condition=Established", "--timeout=60s", "crd", "--all")
 
     def _session(self) -> requests.Session:
+        """The thread's own, whose connection stays open: who waits asks often, and TLS begins slowly."""
+        session: requests.Session | None = getattr(self._local, "session", None)
+        if session is None:
+            session = self._local.session = self._connect()
+        return session
+
+    def _connect(self) -> requests.Session:
         session = requests.Session()
         session.trust_env = False
         session.verify = str(self._ca)
@@ -158,17 +220,22 @@ class Api:
         missing_is_fine: bool = False,
     ) -> requests.Response:
         url = self._url + path
-        with self._session() as session:
-            send = partial(
-                session.request, method, url, params=query, json=body, headers=headers, timeout=30
-            )
+        send = partial(
+            self._session().request,
+            method,
+            url,
+            params=query,
+            json=body,
+            headers=headers,
+            timeout=30,
+        )
+        answer = send()
+        for _ in range(PATIENCE):
+            if answer.status_code != requests.codes.too_many_requests:
+                break
+            # A kind that was only just defined is refused like this for some seconds.
+            time.sleep(1)
             answer = send()
-            for _ in range(PATIENCE):
-                if answer.status_code != requests.codes.too_many_requests:
-                    break
-                # A kind that was only just defined is refused like this for some seconds.
-                time.sleep(1)
-                answer = send()
         if not (missing_is_fine and answer.status_code == requests.codes.not_found):
             answer.raise_for_status()
         return answer
@@ -199,7 +266,7 @@ class Watch:
 
 
 def _path(kind: str, name: str, namespace: str) -> str:
-    base, _, plural = GROUPS[kind].rpartition("/")
+    base, _, plural = PATHS[kind].rpartition("/")
     return (
         f"{base}/namespaces/{namespace}/{plural}/{name}" if namespace else f"{base}/{plural}/{name}"
     )

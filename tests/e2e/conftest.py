@@ -6,6 +6,7 @@ Each test brings a world with a pool of its own name, and runs its own hook serv
 from __future__ import annotations
 
 from collections.abc import Callable, Generator, Iterator
+from concurrent.futures import Future, ThreadPoolExecutor
 from typing import TypeAlias
 
 import pytest
@@ -13,9 +14,16 @@ import pytest
 from tests.e2e.control_plane import ControlPlane
 from tests.e2e.history import Recorder
 from tests.e2e.installation import Installation
+from tests.e2e.listening import listening
 from tests.e2e.programs import programs
+from tests.e2e.retelling import Retold, retelling
+from tests.scenarios.signals.telling import tell_and_repeat
+
+# Scenes assert outside of test modules.
+pytest.register_assert_rewrite("tests.e2e.drain.scenes")
 
 Say: TypeAlias = Callable[[str], None]
+PLOTS = "plots"
 ON_A_CLUSTER = "plane"
 """The fixture by which a test shows that it needs the control plane."""
 LONGEST = 3600
@@ -25,6 +33,7 @@ LONGEST = 3600
 def pytest_configure(config: pytest.Config) -> None:
     config.addinivalue_line("markers", "e2e: needs a real control plane (Go, or ready programs)")
     config.addinivalue_line("markers", "mutants: shows that the checks find faults")
+    config.addinivalue_line("markers", f"{PLOTS}: compares what was played before")
 
 
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
@@ -32,8 +41,9 @@ def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
         if ON_A_CLUSTER in getattr(item, "fixturenames", ()):
             item.add_marker(pytest.mark.e2e)
             item.add_marker(pytest.mark.timeout(LONGEST))
-    # What mutants leave behind is not for the others to clean up.
-    items.sort(key=lambda item: item.get_closest_marker("mutants") is not None)
+    # What mutants leave behind is not for the others to clean up; plots come after the plays.
+    late = ("mutants", PLOTS)
+    items.sort(key=lambda item: [item.get_closest_marker(one) is not None for one in late])
 
 
 @pytest.hookimpl(wrapper=True)
@@ -75,8 +85,9 @@ def plane(say: Say) -> Iterator[ControlPlane]:
 
 
 @pytest.fixture(scope="session")
-def history(plane: ControlPlane) -> Iterator[Recorder]:
-    """Everything that has happened on it since the first test."""
+def history(plane: ControlPlane, installation: Installation) -> Iterator[Recorder]:
+    """Everything that has happened on it since the first test, our own kind included."""
+    assert installation is not None
     with Recorder(plane.api) as recorder:
         yield recorder
 
@@ -88,3 +99,27 @@ def installation(plane: ControlPlane) -> Iterator[Installation]:
     installed.install()
     with installed.controller():
         yield installed
+
+
+@pytest.fixture(scope="session")
+def signals(
+    plane: ControlPlane, installation: Installation, history: Recorder
+) -> Iterator[Future[None]]:
+    """The story of signals, which goes on from the first time that somebody asks for it."""
+
+    def tell() -> None:
+        with listening("signals", plane, installation, history) as stage:
+            tell_and_repeat(stage)
+
+    with ThreadPoolExecutor(1) as teller:
+        yield teller.submit(tell)
+
+
+@pytest.fixture(scope="session")
+def retold(request: pytest.FixtureRequest) -> Iterator[Retold]:
+    """Each scenario whose plot is wanted, once more, from the first time that somebody asks for it."""
+    late = [item for item in request.session.items if item.get_closest_marker(PLOTS)]
+    given = [getattr(item, "callspec", None) for item in late]
+    names = [one.params["scenario"].name for one in given if one is not None]
+    with retelling(names) as begun:
+        yield begun

@@ -13,16 +13,20 @@ from collections.abc import Callable, Mapping
 from contextlib import ExitStack
 from pathlib import Path
 from types import TracebackType
-from typing import Self
+from typing import Self, TypeAlias
 from urllib.parse import urlsplit
 
 from tests.e2e.api import Api
 from tests.e2e.credentials import ADMIN, Credentials
+from tests.e2e.drain.certificates import make_certificates
+from tests.e2e.instance_types import write_instance_types
 from tests.e2e.processes import Child, answers, free_ports
 from tests.e2e.programs import source
 from tests.e2e.stages import write_stages
 
 ISSUER = "https://kubernetes.default.svc"
+Begun: TypeAlias = tuple[Child, Callable[[], bool]]
+"""A program that was started, and how to ask it whether it is healthy."""
 
 
 class ControlPlane:
@@ -37,19 +41,21 @@ class ControlPlane:
         self._programs = programs
         self._say = say
         self._running = ExitStack()
+        self._watchers: list[Child] = []
         self._keep_logs = False
         self.logs = Path(tempfile.mkdtemp(prefix="noderotation-e2e-"))
         self._etcd, self._peer, port, *self._other = free_ports(8)
         self.url = f"https://127.0.0.1:{port}"
         self.credentials = Credentials(self.logs, self.url)
         self.ca = self.credentials.ca
+        self.certificates = make_certificates(self.logs / "webhooks")
         self.audit_log = self.logs / "audit.log"
         self.kubeconfig = self.credentials.kubeconfig(ADMIN)
         token = self.credentials.token(ADMIN)
         self.api = Api(self.url, self.ca, token, programs["kubectl"], self.kubeconfig)
 
     def __enter__(self) -> Self:
-        """Start everything, in order, each healthy before the next."""
+        """Start everything, in order: etcd, the API server, then all who watch it."""
         try:
             self._start()
         except BaseException:
@@ -76,11 +82,8 @@ class ControlPlane:
     def _start(self) -> None:
         self._start_etcd()
         self._start_api_server()
-        manager, scheduler, kwok, metrics, probes = self._other
-        self._start_kubernetes("kube-controller-manager", manager, *self._manager_flags())
-        self._start_kubernetes("kube-scheduler", scheduler)
-        self._start_kwok(kwok)
-        self._start_karpenter(metrics, probes)
+        self._define_karpenters_kinds()
+        self._start_watchers()
 
     def _start_etcd(self) -> None:
         client, peer = (f"http://127.0.0.1:{port}" for port in (self._etcd, self._peer))
@@ -97,9 +100,25 @@ class ControlPlane:
             ),
         ).await_healthy(answers(f"{client}/health"))
 
+    def restart_api_server(self) -> None:
+        """Stop the API server, start it again on the same port and etcd, and anew all who watch it.
+
+        In a cluster those end themselves when they can't renew their leases, and are started again;
+        here they have no leases. Who goes on waits ever longer for its next watch, up to a minute, and
+        a second gap within two minutes goes on where the first had got to (client-go v0.36.3,
+        tools/cache/reflector.go). And the scheduler doesn't survive the gap anyway when it finds a
+        StatefulSet's Pod on another Node ("Scheduler cache is corrupted", kubernetes v1.36.3,
+        pkg/scheduler/backend/cache).
+        """
+        self._api_server.stop()
+        for one in self._watchers:
+            one.kill()
+        self._start_api_server()
+        self._start_watchers()
+
     def _start_api_server(self) -> None:
         known = self.credentials
-        self._child(
+        self._api_server = self._child(
             "kube-apiserver",
             (
                 f"--etcd-servers=http://127.0.0.1:{self._etcd}",
@@ -116,16 +135,37 @@ class ControlPlane:
                 "--allow-privileged",
                 f"--audit-policy-file={known.audit_policy()}",
                 f"--audit-log-path={self.audit_log}",
+                f"--admission-control-config-file={self.certificates.admission_configuration()}",
+                # Watches end with it. Otherwise it waits a minute for them before it ends, its own
+                # ones included, and nobody can reach it any more.
+                "--shutdown-watch-termination-grace-period=1s",
             ),
-        ).await_healthy(answers(f"{self.url}/readyz", self.ca))
+        )
+        self._api_server.await_healthy(answers(f"{self.url}/readyz", self.ca))
+
+    def _start_watchers(self) -> None:
+        """All who work on what the API server has, at the same time: none of them needs another one."""
+        manager, scheduler, kwok, metrics, probes = self._other
+        begun = (
+            self._kubernetes("kube-controller-manager", manager, *self._manager_flags()),
+            self._kubernetes("kube-scheduler", scheduler),
+            self._kwok(kwok),
+            self._karpenter(metrics, probes),
+        )
+        self._watchers = [child for child, _ in begun]
+        for child, healthy in begun:
+            child.await_healthy(healthy)
 
     def _manager_flags(self) -> tuple[str, ...]:
         return (
             f"--service-account-private-key-file={self.credentials.service_account_key}",
             f"--root-ca-file={self.ca}",
+            # Nodes don't become NotReady while the API server is away: their Pods would too, and
+            # KWOK makes no Pod Ready a second time.
+            "--node-monitor-grace-period=5m",
         )
 
-    def _start_kubernetes(self, name: str, port: int, *flags: str) -> None:
+    def _kubernetes(self, name: str, port: int, *flags: str) -> Begun:
         common = (
             f"--kubeconfig={self.kubeconfig}",
             "--leader-elect=false",
@@ -134,15 +174,14 @@ class ControlPlane:
             f"--cert-dir={self.credentials.certificates}",
         )
         certificate = self.ca.with_name(f"{name}.crt")
-        self._child(name, (*common, *flags)).await_healthy(
-            answers(f"https://127.0.0.1:{port}/healthz", certificate)
-        )
+        child = self._child(name, (*common, *flags))
+        return child, answers(f"https://127.0.0.1:{port}/healthz", certificate)
 
-    def _start_kwok(self, port: int) -> None:
+    def _kwok(self, port: int) -> Begun:
         stages = write_stages(
             source("kwok", "sigs.k8s.io/kwok") / "kustomize" / "stage", self.logs / "stages.yaml"
         )
-        self._child(
+        child = self._child(
             "kwok",
             (
                 f"--kubeconfig={self.kubeconfig}",
@@ -154,17 +193,25 @@ class ControlPlane:
                 "--node-lease-duration-seconds=40",
                 f"--server-address=127.0.0.1:{port}",
             ),
-        ).await_healthy(answers(f"http://127.0.0.1:{port}/healthz"))
+        )
+        return child, answers(f"http://127.0.0.1:{port}/healthz")
 
-    def _start_karpenter(self, metrics: int, probes: int) -> None:
+    def _define_karpenters_kinds(self) -> None:
         karpenter = source("karpenter", "sigs.k8s.io/karpenter")
         self.api.apply(karpenter / "pkg" / "apis" / "crds")
         self.api.apply(karpenter / "kwok" / "apis" / "crds")
         self.api.apply_objects(
             {"apiVersion": "v1", "kind": "Namespace", "metadata": {"name": "karpenter"}}
         )
+
+    def _karpenter(self, metrics: int, probes: int) -> Begun:
+        shipped = source("karpenter", "sigs.k8s.io/karpenter") / "kwok" / "cloudprovider"
+        types = write_instance_types(
+            shipped / "instance_types.json", self.logs / "instance_types.json"
+        )
         environment = {
             "KUBECONFIG": str(self.kubeconfig),
+            "INSTANCE_TYPES_FILE_PATH": str(types),
             "SYSTEM_NAMESPACE": "karpenter",
             "DISABLE_LEADER_ELECTION": "true",
             "METRICS_PORT": str(metrics),
@@ -172,7 +219,7 @@ class ControlPlane:
             "FEATURE_GATES": "StaticCapacity=true",
         }
         child = self._child("karpenter", (), environment)
-        child.await_healthy(answers(f"http://127.0.0.1:{probes}/healthz"))
+        return child, answers(f"http://127.0.0.1:{probes}/healthz")
 
     def _child(
         self, name: str, flags: tuple[str, ...], environment: Mapping[str, str] | None = None

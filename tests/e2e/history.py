@@ -1,90 +1,51 @@
-"""The history of a test: every change of the objects that matter, as the API server's watches tell it.
+"""Recording the history of a test, as the API server's watches tell it.
 
-Owns recording and replaying. Leaves what must hold to :mod:`.checks`. All watches of one API server
-count in the same revisions (etcd's), so changes of different kinds have one exact order, whichever
-watch told them first; arrival times are only used to measure how long things took.
+All watches of one API server count in the same revisions (etcd's), so changes of different kinds
+have one exact order, whichever watch told them first.
 """
 
 from __future__ import annotations
 
-import json
 import threading
 import time
-from collections.abc import Callable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from collections.abc import Callable, Iterable
 from pathlib import Path
 from types import TracebackType
-from typing import Self, TypeAlias
+from typing import Self
 
 import requests
 
-from tests.e2e.api import GROUPS, Api, Object, Watch
+from hooks.verdict.history import Change, Object, write
+from tests.e2e.api import GROUPS, Api, Watch
 
-Objects: TypeAlias = dict[tuple[str, str], Object]
-"""(namespace, name) to object."""
-
-
-@dataclass(frozen=True, slots=True)
-class Change:
-    """One change: ``type`` is ADDED, MODIFIED or DELETED, ``at`` seconds of a monotonic clock."""
-
-    at: float
-    revision: int
-    kind: str
-    type: str
-    object: Object
-
-    @property
-    def name(self) -> str:
-        """The name of the changed object."""
-        name: str = self.object["metadata"]["name"]
-        return name
-
-
-@dataclass(frozen=True, slots=True)
-class Moment:
-    """A change, the object as it was before it (None: not there), and the world after it."""
-
-    change: Change
-    before: Object | None
-    world: Mapping[str, Objects]
-
-
-def replay(changes: Sequence[Change]) -> Iterator[Moment]:
-    """The changes in their true order. ``world`` is one dict that goes on changing: look at once."""
-    world: dict[str, Objects] = {kind: {} for kind in GROUPS}
-    for change in sorted(changes, key=lambda one: one.revision):
-        metadata = change.object["metadata"]
-        objects = world[change.kind]
-        key = (metadata.get("namespace", ""), metadata["name"])
-        before = objects.get(key)
-        if change.type == "DELETED":
-            objects.pop(key, None)
-        else:
-            objects[key] = change.object
-        yield Moment(change, before, world)
+WATCHED = 3600
+"""Seconds for one watch. Events have no bookmarks: where nobody says anything for minutes, a second
+watch would begin at a version that is compacted by then."""
 
 
 class Recorder:
-    """Watches all kinds of :data:`.api.GROUPS` from ``with`` on; one thread for each.
+    """Watches ``kinds`` of :data:`.api.PATHS` from ``with`` on; one thread for each.
 
     A history with a hole would prove nothing: after a watch that couldn't go on where it was, every
-    use raises RuntimeError.
+    use raises RuntimeError. Only where ``expect_a_gap()`` was called before is a kind listed again
+    instead, and what has changed meanwhile is one change for each object.
     """
 
-    def __init__(self, api: Api) -> None:
+    def __init__(self, api: Api, kinds: Iterable[str] = tuple(GROUPS)) -> None:
         """Nothing is watched before ``with``."""
         self._api = api
         self._changes: list[Change] = []
         self._news = threading.Condition()
         self._ending = threading.Event()
         self._hole: Object | None = None
+        self._gaps: set[str] = set()
+        self._known: dict[str, dict[str, Object]] = {kind: {} for kind in kinds}
         self._watches: dict[str, Watch] = {}
         self._threads: list[threading.Thread] = []
 
     def __enter__(self) -> Self:
         """List every kind, then watch from there on."""
-        for kind in GROUPS:
+        for kind in self._known:
             items, version = self._api.snapshot(kind)
             for item in items:
                 self._record(kind, "ADDED", item)
@@ -114,13 +75,18 @@ class Recorder:
             self._refuse_a_hole()
             return tuple(self._changes)
 
-    def wait_for(self, what: str, holds: Callable[[Change], bool], seconds: float) -> Change:
-        """The first change, also of the past, for which it holds; raises :class:`TimeoutError`."""
+    def wait_for(
+        self, what: str, holds: Callable[[Change], bool], seconds: float, since: int = 0
+    ) -> Change:
+        """The first change, also of the past, for which it holds; raises :class:`TimeoutError`.
+
+        The first ``since`` changes are left out.
+        """
         end = time.monotonic() + seconds
-        looked_at = 0
+        looked_at = since
         while True:
             with self._news:
-                while len(self._changes) == looked_at:
+                while len(self._changes) <= looked_at:
                     self._refuse_a_hole()
                     if not self._news.wait(end - time.monotonic()):
                         message = f"not seen within {seconds:.0f} s: {what}"
@@ -131,17 +97,26 @@ class Recorder:
                     return change
             looked_at += len(fresh)
 
+    def expect_a_gap(self) -> None:
+        """The API server will be started anew: its watches don't go back to before that.
+
+        Nothing changes while it is away, so all that can be lost is what its last watches didn't
+        tell any more.
+        """
+        with self._news:
+            self._gaps = set(self._known)
+
     def write(self, path: Path) -> None:
         """Write all of it as JSON lines."""
-        with path.open("w") as file:
-            for one in self.changes:
-                line = {"at": one.at, "kind": one.kind, "type": one.type, "object": one.object}
-                file.write(json.dumps(line) + "\n")
+        write(self.changes, path)
 
     def _follow(self, kind: str, version: str) -> None:
         while (watch := self._open(kind, version)) is not None:
             try:
                 for event in watch:
+                    if event["type"] == "ERROR" and kind in self._gaps:
+                        version = self._list_again(kind)
+                        break
                     if self._is_hole(event):
                         return
                     version = event["object"]["metadata"]["resourceVersion"]
@@ -155,7 +130,7 @@ class Recorder:
         """The next watch of a kind; None at the end."""
         while not self._ending.is_set():
             try:
-                watch = self._api.watch(kind, version, seconds=300)
+                watch = self._api.watch(kind, version, seconds=WATCHED)
             except requests.RequestException:
                 self._ending.wait(0.5)
                 continue
@@ -166,6 +141,21 @@ class Recorder:
                     return watch
             watch.close()
         return None
+
+    def _list_again(self, kind: str) -> str:
+        """Tell what has changed since the last change of the kind; the version of the present."""
+        items, version = self._api.snapshot(kind)
+        before = dict(self._known[kind])
+        for item in items:
+            old = before.pop(item["metadata"]["uid"], None)
+            if old is None or _version(old) != _version(item):
+                self._record(kind, "MODIFIED" if old else "ADDED", item)
+        for old in before.values():
+            gone = {**old, "metadata": {**old["metadata"], "resourceVersion": version}}
+            self._record(kind, "DELETED", gone)
+        with self._news:
+            self._gaps.discard(kind)
+        return version
 
     def _is_hole(self, event: Object) -> bool:
         if event["type"] != "ERROR":
@@ -182,22 +172,30 @@ class Recorder:
 
     def _record(self, kind: str, what: str, thing: Object) -> None:
         thing["metadata"].pop("managedFields", None)
-        revision = int(thing["metadata"]["resourceVersion"])
+        revision = int(_version(thing))
+        uid = thing["metadata"]["uid"]
+        if what == "DELETED":
+            self._known[kind].pop(uid, None)
+        else:
+            self._known[kind][uid] = thing
         with self._news:
             self._changes.append(Change(time.monotonic(), revision, kind, what, thing))
             self._news.notify_all()
 
 
-def read(path: Path) -> tuple[Change, ...]:
-    """A history that :meth:`Recorder.write` wrote."""
-    lines = map(json.loads, path.read_text().splitlines())
-    return tuple(
-        Change(
-            one["at"],
-            int(one["object"]["metadata"]["resourceVersion"]),
-            one["kind"],
-            one["type"],
-            one["object"],
-        )
-        for one in lines
-    )
+def _version(thing: Object) -> str:
+    version: str = thing["metadata"]["resourceVersion"]
+    return version
+
+
+def is_of(name: str, change: Change) -> bool:
+    """Whether a change is of the pools whose names begin so, or of what belongs to them."""
+    metadata = change.object["metadata"]
+    if change.kind in {"Pod", "Node", "NodeClaim"}:
+        labels = metadata.get("labels", {})
+        of = labels.get("karpenter.sh/nodepool") or labels.get("pool")
+        return (of or change.name.removeprefix("noderotation-surge-")).startswith(name)
+    if change.kind == "Event":
+        about: str = change.object["involvedObject"].get("name", "")
+        return about.startswith(name)
+    return change.name.startswith(name)

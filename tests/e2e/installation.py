@@ -7,12 +7,14 @@ it: a real Metacontroller when there is one, else the sandbox's conductor. Sourc
 
 from __future__ import annotations
 
+import itertools
 import os
 import secrets
 import sys
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from pathlib import Path
+from types import MappingProxyType
 from typing import Final
 
 import yaml
@@ -20,8 +22,10 @@ import yaml
 from tests.e2e.api import Object
 from tests.e2e.control_plane import ControlPlane
 from tests.e2e.credentials import CONTROLLER
+from tests.e2e.front import EVERYBODY, Front
 from tests.e2e.processes import Child, answers, free_ports
 from tests.e2e.programs import metacontroller
+from tests.scenarios.policies import policy
 
 HERE = Path(__file__).parent
 NAMESPACE: Final = "node-rotation-system"
@@ -32,14 +36,16 @@ PORT_IN_THE_OVERLAY: Final = "18080"
 
 
 class Installation:
-    """What is installed on ``plane``; ``install()`` first."""
+    """What is installed on ``plane``; ``install()`` first. The controllers call ``port``."""
 
     def __init__(self, plane: ControlPlane) -> None:
         """Nothing is installed yet."""
         self._plane = plane
-        (self._port,) = free_ports(1)
-        self._token = secrets.token_urlsafe(24)
-        self._starts = 0
+        (self.port,) = free_ports(1)
+        self.front = Front(self.port)
+        self.token = secrets.token_urlsafe(24)
+        self._starts = itertools.count(1)
+        self._added: list[Object] = []
 
     def install(self) -> None:
         """What the README tells a user to do."""
@@ -47,74 +53,94 @@ class Installation:
         api.apply(HERE / "crds")
         # The Secret must be there before the controllers that refer to it, so its namespace too.
         api.kubectl("create", "namespace", NAMESPACE)
-        secret = f"--from-literal=token={self._token}"
+        secret = f"--from-literal=token={self.token}"
         api.kubectl("create", "secret", "generic", f"--namespace={NAMESPACE}", CREDENTIAL, secret)
         api.apply_objects(*self.manifests())
 
+    def add(self, *more: Object) -> None:
+        """Install more, an overlay's objects; from now on it is a part of the manifests."""
+        self._plane.api.apply_objects(*more)
+        self._added += more
+
     def manifests(self) -> list[Object]:
-        """The shipped manifests, pointed to the hook server of these tests."""
+        """The shipped manifests, pointed to the hook server of these tests, and what was added."""
         rendered = self._plane.api.kubectl("kustomize", str(HERE / "overlay"))
         if rendered.count(f":{PORT_IN_THE_OVERLAY}/") == 0:
             message = f"the overlay names port {PORT_IN_THE_OVERLAY} nowhere"
             raise RuntimeError(message)
-        text = rendered.replace(f":{PORT_IN_THE_OVERLAY}/", f":{self._port}/")
+        text = rendered.replace(f":{PORT_IN_THE_OVERLAY}/", f":{self.port}/")
         objects: list[Object] = list(yaml.safe_load_all(text))
         for one in objects:
             if one["kind"] == "Deployment":
                 # The server runs here instead. Its Pods would only land on the pools' own nodes.
                 one["spec"]["replicas"] = 0
-        return objects
+        return objects + self._added
 
     def govern(self, pool: str) -> None:
         """Let the pool be rotated at any time, one node right after the other."""
-        window = {
-            "timezone": "UTC",
-            "days": ["Mon", "Tue", "Wed", "Thu", "Fri", "Sat", "Sun"],
-            "start": "00:00",
-            "end": "24:00",
-        }
-        policy = {
-            "apiVersion": "noderotation.io/v1alpha1",
-            "kind": "RotationPolicy",
-            "metadata": {"name": pool},
-            "spec": {
-                "nodePoolSelector": {"matchLabels": {"pool": pool}},
-                "maintenanceWindows": [window],
-                "surge": {"cooldownAfter": "0s", "readyTimeout": "5m"},
-            },
-        }
-        self._plane.api.apply_objects(policy)
+        self._plane.api.apply_objects(policy(pool))
 
     @contextmanager
-    def hooks(self, *, server: str | None = None, package: Path | None = None) -> Iterator[Child]:
-        """Run the hook server until the end of ``with``.
+    def hooks(
+        self,
+        *,
+        server: str | None = None,
+        package: Path | None = None,
+        pools: str = EVERYBODY,
+    ) -> Iterator[Child]:
+        """Run a hook server until the end of ``with``.
 
         ``server`` is what it takes for the API server (an :class:`.interposer.Interposer`'s
-        address); ``package`` a folder with another ``hooks`` package that is to be run instead.
+        address); ``package`` a folder with another ``hooks`` package that is to be run instead;
+        ``pools`` what the names of its parents begin with.
         """
-        self._starts += 1
-        name = f"hooks-{self._starts}"
-        child = Child(name, _command(), self._plane.logs, self._environment(name, server, package))
+        (port,) = free_ports(1)
+        child = self.start_hooks(port, server=server, package=package)
         try:
-            child.await_healthy(answers(f"http://127.0.0.1:{self._port}/readyz"))
-            yield child
+            with self.front.to(f"http://127.0.0.1:{port}", pools):
+                yield child
         finally:
             child.stop()
+
+    def start_hooks(
+        self,
+        port: int,
+        *,
+        server: str | None = None,
+        package: Path | None = None,
+        settings: Mapping[str, str] = MappingProxyType({}),
+    ) -> Child:
+        """Start a hook server, and return it once it serves.
+
+        Who asked for it has to stop it, and to let calls through to it (:attr:`front`).
+        """
+        name = f"hooks-{next(self._starts)}"
+        bind = f"127.0.0.1:{port}"
+        own = {"NODEROTATION_BIND": bind, **settings}
+        environment = {**self._environment(name, server, package), **own}
+        child = Child(name, command(), self._plane.logs, environment)
+        try:
+            child.await_healthy(answers(f"http://{bind}/readyz"))
+        except BaseException:
+            child.stop()
+            raise
+        return child
 
     @contextmanager
     def controller(self) -> Iterator[Child]:
         """Run what calls the hooks until the end of ``with``."""
         real = metacontroller()
-        child = self._metacontroller(real) if real else self._conductor()
-        try:
-            yield child
-            child.require_running()
-        finally:
-            child.stop()
+        with self.front:
+            child = self._metacontroller(real) if real else self._conductor()
+            try:
+                yield child
+                child.require_running()
+            finally:
+                child.stop()
 
     def _metacontroller(self, program: Path) -> Child:
         metrics, probes = free_ports(2)
-        command = (
+        arguments = (
             str(program),
             f"--kubeconfig={self._plane.credentials.kubeconfig(CONTROLLER)}",
             "--client-go-qps=100",
@@ -123,7 +149,7 @@ class Installation:
             f"--metrics-address=127.0.0.1:{metrics}",
             f"--health-probe-bind-address=127.0.0.1:{probes}",
         )
-        child = Child("metacontroller", command, self._plane.logs)
+        child = Child("metacontroller", arguments, self._plane.logs)
         try:
             child.await_healthy(answers(f"http://127.0.0.1:{probes}/readyz"))
         except BaseException:
@@ -132,7 +158,7 @@ class Installation:
         return child
 
     def _conductor(self) -> Child:
-        command = (
+        arguments = (
             sys.executable,
             "-m",
             "hooks.sandbox.conductor",
@@ -140,15 +166,17 @@ class Installation:
             f"--token-file={self._plane.credentials.token_file(CONTROLLER)}",
             f"--ca-file={self._plane.ca}",
             "--controller=node-rotation",
+            "--controller=rotation-policy",
+            "--controller=graceful-drain",
         )
-        return Child("conductor", command, self._plane.logs, _python_path())
+        return Child("conductor", arguments, self._plane.logs, python_path())
 
     def _environment(
         self, name: str, server: str | None, package: Path | None
     ) -> Mapping[str, str]:
         logs = self._plane.logs
         token_file = logs / "hook.token"
-        token_file.write_text(self._token)
+        token_file.write_text(self.token)
         account = self._plane.api.kubectl(
             "create", "token", SERVICE_ACCOUNT, f"--namespace={NAMESPACE}", "--duration=2h"
         )
@@ -157,17 +185,17 @@ class Installation:
             "KUBECONFIG": str(kubeconfig),
             "NODEROTATION_TOKEN_FILE": str(token_file),
             "NODEROTATION_NAMESPACE": NAMESPACE,
-            "NODEROTATION_BIND": f"127.0.0.1:{self._port}",
-            **_python_path(package),
+            **python_path(package),
         }
 
 
-def _command() -> tuple[str, ...]:
-    """The installed command of the interpreter that runs the tests."""
+def command() -> tuple[str, ...]:
+    """The installed command of the interpreter that runs the tests, which serves."""
     return str(Path(sys.executable).with_name("noderotation")), "serve"
 
 
-def _python_path(first: Path | None = None) -> dict[str, str]:
+def python_path(first: Path | None = None) -> dict[str, str]:
+    """The variable by which a program finds a package in a folder, before the tests' own ones."""
     parts = [str(first)] if first else []
     if "PYTHONPATH" in os.environ:
         parts.append(os.environ["PYTHONPATH"])

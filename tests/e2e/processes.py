@@ -7,19 +7,23 @@ the last resort. Leaves to :mod:`.control_plane` in which order that happens.
 from __future__ import annotations
 
 import os
+import random
 import shutil
 import signal
 import socket
 import subprocess
 import time
 from collections.abc import Callable, Mapping, Sequence
-from contextlib import ExitStack
+from contextlib import suppress
+from itertools import islice
 from pathlib import Path
 
 import requests
 
 TERMINATION = 20.0
 """Seconds a program gets to end by itself."""
+_PORTS = iter(random.sample(range(10_000, 30_000), 20_000))
+"""Those that nobody was given yet, in no order: another run may draw from the same ones."""
 
 
 class ProcessError(RuntimeError):
@@ -27,12 +31,23 @@ class ProcessError(RuntimeError):
 
 
 def free_ports(count: int) -> list[int]:
-    """``count`` different loopback ports that nothing listens on at the moment."""
-    with ExitStack() as held:
-        sockets = [held.enter_context(socket.socket()) for _ in range(count)]
-        for one in sockets:
-            one.bind(("127.0.0.1", 0))
-        return [one.getsockname()[1] for one in sockets]
+    """``count`` loopback ports that nothing listens on at the moment; no port is given twice.
+
+    None that the kernel gives to outgoing connections: one of them could take the port while its server
+    isn't there, before its start or during a restart, and even be its own peer.
+    """
+    return list(islice(filter(_is_free, _PORTS), count))
+
+
+def _is_free(port: int) -> bool:
+    with socket.socket() as tried:
+        # As servers do: what is left of old connections hinders nobody.
+        tried.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
+        try:
+            tried.bind(("127.0.0.1", port))
+        except OSError:
+            return False
+    return True
 
 
 class Child:
@@ -47,6 +62,7 @@ class Child:
     ) -> None:
         """Start it at once; its output goes to ``<logs>/<name>.log``."""
         self.name = name
+        self._is_over = False
         self.log = logs / f"{name}.log"
         inherited = {key: os.environ[key] for key in ("PATH", "HOME", "LANG") if key in os.environ}
         with self.log.open("ab") as output:
@@ -91,24 +107,20 @@ class Child:
         """End it and everything it started, and wait until that is so."""
         if self.running:
             self._process.terminate()
-            try:
+            with suppress(subprocess.TimeoutExpired):
                 self._process.wait(TERMINATION)
-            except subprocess.TimeoutExpired:
-                self._signal_group(signal.SIGKILL)
-                self._process.wait()
         # Its children (a server's workers) may have outlived it.
-        self._signal_group(signal.SIGKILL)
+        self.kill()
 
     def kill(self) -> None:
         """End it as a crash would, without a chance to finish anything."""
-        self._signal_group(signal.SIGKILL)
-        self._process.wait()
-
-    def _signal_group(self, number: int) -> None:
-        try:
-            os.killpg(self._process.pid, number)
-        except ProcessLookupError:
+        if self._is_over:
+            # Its number may be somebody else's by now.
             return
+        with suppress(ProcessLookupError):
+            os.killpg(self._process.pid, signal.SIGKILL)
+        self._process.wait()
+        self._is_over = True
 
     def _report(self, what: str) -> str:
         lines = self.log.read_text(errors="replace").splitlines()[-20:]

@@ -18,9 +18,25 @@ TAKEN_OVER = (
 )
 READY_AFTER = "noderotation-e2e/ready-after"
 """Annotation of a Pod: a Go duration until it is Running and Ready (without it: at once)."""
+READY_AFTER_A_RESTART = "noderotation-e2e/ready-after-a-restart"
+"""The same for a Pod of a template that was restarted; it goes before the other."""
 DIES_AFTER = "noderotation-e2e/dies-after"
 """Annotation of a Pod: a Go duration from its deletion until it is gone (without it: at once)."""
-DELAYED_BY = {"pod-ready": READY_AFTER, "pod-delete": DIES_AFTER}
+RESTARTED = "kubectl.kubernetes.io/restartedAt"
+"""The annotation of a Pod by which a template is restarted."""
+
+
+def _annotation(key: str) -> str:
+    return f'.metadata.annotations["{key}"]'
+
+
+_READY = (
+    f"if {_annotation(RESTARTED)}"
+    f" then {_annotation(READY_AFTER_A_RESTART)} // {_annotation(READY_AFTER)}"
+    f" else {_annotation(READY_AFTER)} end"
+)
+DELAYED_BY = {"pod-ready": _READY, "pod-delete": _annotation(DIES_AFTER)}
+"""Name of a stage to the jq expression of its delay; null means at once."""
 
 
 def write_stages(shipped: Path, target: Path) -> Path:
@@ -29,9 +45,8 @@ def write_stages(shipped: Path, target: Path) -> Path:
         yaml.safe_load((shipped / name).read_text()) for name in TAKEN_OVER
     ]
     for stage in stages:
-        annotation = DELAYED_BY.get(stage["metadata"]["name"])
-        if annotation:
-            expression = f'.metadata.annotations["{annotation}"]'
+        expression = DELAYED_BY.get(stage["metadata"]["name"])
+        if expression:
             stage["spec"]["delay"] = {
                 "durationMilliseconds": 0,
                 "durationFrom": {"expressionFrom": expression},

@@ -30,7 +30,8 @@ def test_everything_that_is_shipped_is_admitted(
     shipped = installation.manifests()
     there = plane.api.kubectl(
         "get",
-        "rotationpolicies.noderotation.io,decoratorcontrollers.metacontroller.k8s.io,all,"
+        "rotationpolicies.noderotation.io,decoratorcontrollers.metacontroller.k8s.io,"
+        "compositecontrollers.metacontroller.k8s.io,all,"
         "networkpolicies,poddisruptionbudgets,serviceaccounts,roles,rolebindings,clusterroles,"
         "clusterrolebindings,priorityclasses,namespaces,crd",
         "--all-namespaces",

@@ -4,50 +4,48 @@ from __future__ import annotations
 
 import os
 import time
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator
+from concurrent.futures import ThreadPoolExecutor
 
 import pytest
 
-from tests.e2e.api import wait_until
-from tests.e2e.audit import calls, excesses
-from tests.e2e.checks import complaints
+from hooks.verdict.checks import complaints
+from hooks.verdict.rotations import medians, rotations
+from tests.e2e.audit import asked, calls, excesses, granted
 from tests.e2e.control_plane import ControlPlane
-from tests.e2e.history import Change, Recorder
-from tests.e2e.installation import Installation
-from tests.e2e.interposer import Interposer
-from tests.e2e.processes import Child
-from tests.e2e.questions import STATE, annotation
-from tests.e2e.rotations import medians, rotations
-from tests.e2e.story import LONGEST_ROTATION, Story
+from tests.e2e.history import Recorder
+from tests.e2e.installation import SERVICE_ACCOUNT, Installation
+from tests.e2e.story import Story
 from tests.e2e.world import World
 
-BLOCKED = 15.0
-"""Seconds for which the budget refuses each drain."""
+BLOCKED = 12.0
+"""Seconds for which the budget refuses each drain: longer than any batch of Karpenter's, which brings
+nodes, and until shortly before its eighth attempt, as the ninth comes ten seconds later."""
 OUR_SHARE = 0.5
-"""Seconds that hook and controller together may take of a rotation (median)."""
+"""Seconds that hook and controller together may take of a rotation (median), on processors that have
+nothing else to do; where work waits for them, as much more as there is of it."""
+
+
+@pytest.fixture(scope="module")
+def worlds(plane: ControlPlane, request: pytest.FixtureRequest) -> dict[str, World]:
+    """A settled world for each test of this run; they are made at the same time."""
+    tests = [one for one in request.session.items if one.path == request.path]
+    made = {pool_name(one): World(plane.api, pool_name(one)) for one in tests}
+    with ThreadPoolExecutor(len(made)) as makers:
+        list(makers.map(World.create, made.values()))
+    return made
 
 
 @pytest.fixture
-def world(plane: ControlPlane, request: pytest.FixtureRequest) -> Iterator[World]:
-    """A settled world whose pool is called after the test."""
-    made = World(plane.api, pool_name(request))
-    made.create()
+def world(worlds: dict[str, World], request: pytest.FixtureRequest) -> Iterator[World]:
+    """The one whose pool is called after the test."""
+    made = worlds[pool_name(request.node)]
     yield made
     made.remove()
 
 
-@pytest.fixture
-def small_world(plane: ControlPlane, request: pytest.FixtureRequest) -> Iterator[World]:
-    """The same with two nodes."""
-    made = World(plane.api, pool_name(request), stateful=1, stateless=1)
-    made.create()
-    yield made
-    made.remove()
-
-
-def pool_name(request: pytest.FixtureRequest) -> str:
-    name: str = request.node.name
-    return name.removeprefix("test_").replace("_", "-")
+def pool_name(test: pytest.Item) -> str:
+    return test.name.removeprefix("test_").replace("_", "-")
 
 
 def test_each_node_after_the_other(
@@ -68,11 +66,14 @@ def test_each_node_after_the_other(
 
     assert complaints(changes, world.name) == []
     assert len(rotations(changes, world.name)) == 5
-    assert excesses(calls(plane.audit_log)) == []
+    assert (
+        excesses(asked(plane.audit_log), granted(installation.manifests(), SERVICE_ACCOUNT)) == []
+    )
     assert after == before, "a steady state writes nothing"
     measured = medians(rotations(changes, world.name))
     say(f"five nodes, drains unhindered; {measured.describe()}")
-    assert measured.own < OUR_SHARE, f"the machine's load was {os.getloadavg()}"
+    load = os.getloadavg()[0] / (os.cpu_count() or 1)
+    assert measured.own < OUR_SHARE * max(1.0, load), f"{load:.1f} programs a processor"
 
 
 def test_a_budget_blocks_each_drain(
@@ -94,62 +95,3 @@ def test_a_budget_blocks_each_drain(
     assert len(drains) == 5
     assert min(drains) >= BLOCKED, "each drain was really blocked"
     say(f"five nodes, each drain blocked for {BLOCKED:.0f} s; {medians(found).describe()}")
-
-
-def test_a_successor_lost_at_the_last_moment(
-    plane: ControlPlane, installation: Installation, history: Recorder, small_world: World
-) -> None:
-    """Between the two writes of the pass that deletes, the placeholder is removed."""
-    world = small_world
-    story, originals = Story(world, history), world.claims()
-    taken: list[str] = []
-
-    def lose(claim: str) -> None:
-        if not taken:
-            taken.append(claim)
-            plane.api.delete("Pod", f"noderotation-surge-{claim}", "node-rotation-system")
-
-    with Interposer(plane, lose) as between, installation.hooks(server=between.url):
-        installation.govern(world.name)
-        story.begin()
-        changes = story.end(originals)
-
-    assert complaints(changes, world.name) == []
-    assert states(changes, taken[0]) == ["pending", "draining", "pending", "draining"]
-
-
-def test_a_crash_between_the_two_writes(
-    plane: ControlPlane, installation: Installation, history: Recorder, small_world: World
-) -> None:
-    """The hook server dies after it has taken the candidate, and before it deletes it."""
-    world = small_world
-    story, originals = Story(world, history), world.claims()
-    taken: list[str] = []
-    servers: list[Child] = []
-
-    def crash(claim: str) -> None:
-        taken.append(claim)
-        servers[0].kill()
-
-    installation.govern(world.name)
-    story.begin()
-    with Interposer(plane, crash) as between, installation.hooks(server=between.url) as server:
-        servers.append(server)
-        wait_until("the hook server is dead", lambda: not server.running, LONGEST_ROTATION)
-    unfinished = plane.api.get("NodeClaim", taken[0])
-    with installation.hooks():
-        changes = story.end(originals)
-
-    assert "deletionTimestamp" not in unfinished["metadata"]
-    assert complaints(changes, world.name) == []
-    assert states(changes, taken[0]) == ["pending", "draining"]
-
-
-def states(changes: Sequence[Change], claim: str) -> list[str]:
-    """The states through which the claim's rotation went."""
-    seen: list[str] = []
-    for change in changes:
-        state = annotation(change.object, STATE) if change.name == claim else None
-        if state and seen[-1:] != [state]:
-            seen.append(state)
-    return seen

@@ -9,10 +9,14 @@ by the hooks.
 from __future__ import annotations
 
 from dataclasses import dataclass
+from datetime import datetime
 from pathlib import Path
 from typing import Any
 
 import yaml
+from jsonschema import FormatChecker
+
+from hooks.rotation.durations import parse_stamp
 
 Json = dict[str, Any]
 ROOT = Path(__file__).parents[1] / "fixtures" / "policies"
@@ -67,3 +71,12 @@ def without_nulls(value: object) -> object:
     if isinstance(value, list):
         return [without_nulls(part) for part in value]
     return value
+
+
+FORMATS = FormatChecker(formats=())
+"""The formats of the CRD that mean anything."""
+
+
+@FORMATS.checks("date-time")
+def _is_a_time(text: object) -> bool:
+    return not isinstance(text, str) or isinstance(parse_stamp(text), datetime)

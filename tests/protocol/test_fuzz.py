@@ -8,7 +8,7 @@ from contextlib import suppress
 from typing import Any, cast
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from hooks.protocol.core import budget_of, node_of, pod_of
@@ -87,7 +87,6 @@ def read_or_refused(raw: bytes) -> None:
         assert refusal.message
 
 
-@settings(deadline=None)
 @given(st.data())
 def test_one_place_holds_something_else(data: st.DataObject) -> None:
     at = data.draw(st.integers(0, len(REQUESTS) - 1))
@@ -103,7 +102,6 @@ def test_each_place_holds_something_else(value: object) -> None:
         read_or_refused(changed(request, place, value))
 
 
-@settings(deadline=None)
 @given(st.integers(0, 10**9), st.binary(min_size=1, max_size=4))
 def test_some_bytes_are_others(at: int, others: bytes) -> None:
     raw = body(REQUESTS[2])
@@ -111,7 +109,6 @@ def test_some_bytes_are_others(at: int, others: bytes) -> None:
     read_or_refused(raw[:at] + others + raw[at + len(others) :])
 
 
-@settings(deadline=None)
 @given(st.integers(0, 10**9))
 def test_the_body_is_cut_off(at: int) -> None:
     raw = body(REQUESTS[0])
@@ -119,7 +116,6 @@ def test_the_body_is_cut_off(at: int) -> None:
         parse_sync(raw[: at % len(raw)])
 
 
-@settings(deadline=None)
 @given(st.one_of(st.binary(max_size=200), VALUES.map(lambda value: body({"parent": value}))))
 def test_anything_at_all(raw: bytes) -> None:
     read_or_refused(raw)
@@ -143,7 +139,6 @@ NESTED = st.recursive(
 )
 
 
-@settings(deadline=None)
 @given(NESTED)
 def test_an_object_that_was_read_live_may_be_anything(value: object) -> None:
     readings = (
@@ -158,7 +153,6 @@ def test_an_object_that_was_read_live_may_be_anything(value: object) -> None:
             assert isinstance(read(value), kind)
 
 
-@settings(deadline=None)
 @given(st.dictionaries(st.sampled_from(["metadata", "spec", "kind", "x"]), NESTED, max_size=4))
 def test_a_policy_of_a_file_may_be_anything(value: Json) -> None:
     assert isinstance(policy_of(value), (Policy, BrokenPolicy))

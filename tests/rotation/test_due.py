@@ -225,7 +225,7 @@ def test_an_exclusion_of_centuries_brings_nothing_down() -> None:
     assert not due(policy, claim(expire_after=span(20_000)), BORN)
 
 
-@settings(max_examples=60, deadline=None)
+@settings(max_examples=60)
 @given(
     st.sets(st.integers(0, 35), max_size=8),
     st.integers(1, 3),

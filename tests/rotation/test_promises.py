@@ -47,7 +47,6 @@ steps = st.one_of(
 walks = settings(
     max_examples=WALKS or 70,
     derandomize=not WALKS,
-    deadline=None,
     database=None,
     print_blob=True,
     suppress_health_check=list(HealthCheck),
@@ -94,7 +93,6 @@ def _end(walk: Walk, ending: str) -> None:
             cluster.touch(cluster.pool)
 
 
-@pytest.mark.timeout(300)
 @walks
 @given(
     late=st.booleans(),

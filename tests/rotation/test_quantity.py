@@ -137,10 +137,11 @@ HOSTILE: dict[str, object] = {
 
 @pytest.mark.parametrize("text", HOSTILE.values(), ids=HOSTILE.keys())
 def test_hostile_input_is_refused_at_once(text: object) -> None:
-    before = time.perf_counter()
+    # The time of this thread alone: what others do on the machine doesn't count.
+    before = time.thread_time()
     with pytest.raises(ValueError, match=r"too long|out of bounds"):
         parse_quantity(text)
-    assert time.perf_counter() - before < 0.5
+    assert time.thread_time() - before < 0.5
 
 
 def test_sums_are_exact_where_floating_point_is_not() -> None:

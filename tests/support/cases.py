@@ -59,6 +59,8 @@ class Case:
     events: tuple[str, ...] = ()
     """Names of Events that are there already."""
     log: tuple[str, ...] = ()
+    told: tuple[str, ...] = ()
+    """Reasons of the Events after the writes, beyond those of the lines and findings."""
     findings: tuple[str, ...] = ()
     detail: str | None = None
     census: Mapping[str, int] | None = None
@@ -66,6 +68,32 @@ class Case:
     unusual: frozenset[str] = frozenset()
 
 
+EVENTS_OF_LINES = {
+    "malformed state": "MalformedState",
+    "placeholder unschedulable": "SurgeUnschedulable",
+    "placeholder not created": "SurgeNotCreated",
+    "drain stuck": "DrainStuck",
+}
+"""Lines that always come with an Event."""
+BEGINNINGS = {"3", "4", "14"}
+"""Rows in which the line ``candidate selected`` comes with one."""
+AMONG_WRITES = {"RotationCompleted", "RotationExpired", "RotationFailed", "GovernanceLost"}
+"""Reasons of the Events that have their place among the writes."""
+FATAL = {"ANonPositive", "OverrideGBelowOne"}
+"""Findings that come without an Event: they block, and are told as the reason why."""
+
+
+def events_of(case: Case) -> list[str]:
+    """The reasons of the Events that follow the writes, sorted."""
+    found = [*case.told, *(code for code in case.findings if code not in FATAL)]
+    found += [EVENTS_OF_LINES[line] for line in case.log if line in EVENTS_OF_LINES]
+    if case.row in BEGINNINGS:
+        found += ["RotationStarted" for line in case.log if line == "candidate selected"]
+    return sorted(found)
+
+
+SELECTED = ("candidate selected",)
+"""The lines of a pass that can't know whether the beginning of the attempt was told."""
 CLEAR = {
     "active-rotation": None,
     "active-rotation-uid": None,

@@ -97,7 +97,7 @@ def run(stored: Stored) -> Outcome:
     """One call of the hook on the folder's world."""
     live = Live(stored["live"], stored.now)
     live.events |= {name: {} for name in stored["live"]["events"]}
-    live.fault = _faults(live, stored["troubles"]["troubles"])
+    live.fault = faults(live, stored["troubles"]["troubles"])
     hook = Watched(settings_from(stored["settings"]), live.within, lambda: _time(stored.now))
     body = None
     failure = ""
@@ -107,8 +107,15 @@ def run(stored: Stored) -> Outcome:
         except errors.ClusterError as error:
             failure = type(error).__name__
     response: Json = {"raises": failure} if body is None else json.loads(body)
-    report = _report(hook.concluded, lines, failure)
+    report = _report(hook.concluded, lines, failure) | {"metrics": shown(hook)}
     return Outcome(body, live.writes, response, report, live.reads)
+
+
+def shown(hook: NodePoolSync) -> list[str]:
+    """The series of a hook's pools that aren't zero, without the buckets of histograms."""
+    lines = hook.metrics.exposition().decode().splitlines()
+    series = (line for line in lines if not line.startswith("#") and "_bucket{" not in line)
+    return [line for line in series if not line.endswith(" 0.0")]
 
 
 def _time(text: str) -> datetime:
@@ -132,7 +139,8 @@ def _report(
     }
 
 
-def _faults(live: Live, troubles: list[Json]) -> Callable[[str, str], str | None]:
+def faults(live: Live, troubles: list[Json]) -> Callable[[str, str], str | None]:
+    """What :attr:`Live.fault` has to do for the troubles of a case."""
     seen = [0] * len(troubles)
 
     def fault(verb: str, name: str) -> str | None:

@@ -133,8 +133,9 @@ class Live:
         if name in self.events:
             return False
         self.events[name] = copy.deepcopy(body)
-        told = {key: body[key] for key in ("reason", "type", "note")}
-        self.writes.append({"event": f"{namespace}/{body['regarding']['kind']}", **told})
+        told = {key: body[key] for key in ("reason", "type", "note")} | {"name": name}
+        kind, regarding = body["regarding"]["kind"], body["regarding"]["name"]
+        self.writes.append({"event": f"{namespace}/{kind}", "regarding": regarding, **told})
         if after == "after":
             raise ClusterError("the answer was lost")
         return True

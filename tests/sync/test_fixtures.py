@@ -16,7 +16,7 @@ from hooks import names
 from hooks.rotation.finding import Code
 from hooks.rotation.phases import TABLE
 from hooks.rotation.reasons import Reason
-from tests.support.cases import CREATED, KEPT, NONE, Case
+from tests.support.cases import AMONG_WRITES, CREATED, KEPT, NONE, Case, events_of
 from tests.support.folders import Stored, inputs_of, load, names_of_folders, run
 from tests.support.live import Json
 from tests.support.plausible import CHECKS, implausible
@@ -72,9 +72,12 @@ def test_a_folder_shows_the_world_of_its_case(case: Case) -> None:
 def test_a_folder_expects_what_the_case_says(case: Case) -> None:
     stored = load(case.name)
     report, response = stored["report"], stored["response"]
-    written = tuple(short(write) for write in stored["writes"])
+    after = [write for write in stored["writes"] if is_told_after(write)]
+    written = tuple(short(write) for write in stored["writes"] if write not in after)
     logged = tuple(line["event"] for line in report["log"])
     assert (written, logged) == (case.writes, case.log)
+    assert sorted(write["reason"] for write in after) == events_of(case)
+    assert stored["writes"][len(written) :] == after
     assert response.get("raises", "") == case.raises
     if case.raises:
         return
@@ -96,6 +99,10 @@ def test_a_folder_has_the_details_that_the_case_fixes(case: Case) -> None:
         assert report["detail"] == case.detail
     if case.census is not None:
         assert report["census"] == case.census
+
+
+def is_told_after(write: Json) -> bool:
+    return "event" in write and write["reason"] not in AMONG_WRITES
 
 
 def _listing(response: Json, stored: Stored) -> str:

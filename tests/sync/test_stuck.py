@@ -33,7 +33,6 @@ TOLD = {
     "stuck-and-budgets-are-not-served": ("the budgets could not be read", DRAINING),
     "stuck-and-the-pods-are-not-read": ("the Pods could not be read", DRAINING),
     "stuck-and-the-claim-is-not-read": ("default/web-1 (budget web)", "could not be read"),
-    "stuck-until-a-moment-ago": ("default/web-1 (budget web)", "gone by now"),
     "drain-is-stuck": (
         "no Pod is held",
         "Drained not begun, VolumesDetached not begun, InstanceTerminating not begun",
@@ -56,6 +55,11 @@ def test_a_stuck_drain_tells_who_blocks_it_and_how_far_it_is(name: str) -> None:
         "blockers": blockers,
         "progress": progress,
     }
+
+
+def test_nothing_is_told_of_a_drain_that_is_over_by_now() -> None:
+    done = run(load("stuck-until-a-moment-ago"))
+    assert (done.report["log"], done.writes) == ([], [])
 
 
 def test_a_drain_that_can_not_end_tells_which_pods_stay() -> None:

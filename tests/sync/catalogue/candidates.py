@@ -260,11 +260,11 @@ ORDER = (
 ROOM = (
     Case("static-pool", "a static NodePool can't surge",
          where(_only(), lambda w: w.pool["spec"].update({"replicas": 1})),
-         "idle", Reason.STATIC_NODE_POOL, log=("no candidate",)),
+         "idle", Reason.STATIC_NODE_POOL, log=("no candidate",), told=("StaticNodePool",)),
     Case("no-headroom", "limits leave less room than the placeholder asks for",
          where(_only(), lambda w: w.pool["spec"].update({"limits": {"cpu": "13"}})),
          "idle", Reason.NO_HEADROOM, log=("no candidate",),
-         detail="spec.limits has no room for: cpu"),
+         detail="spec.limits has no room for: cpu", told=("NoHeadroom",)),
     _picks("just-enough-headroom", "the placeholder asks for 1500m, and that much is left",
            where(_only(), lambda w: w.pool["spec"].update({"limits": {"cpu": "13500m"}})), "old"),
     Case("no-headroom-in-nodes", "a nodes limit needs room for one",

@@ -6,7 +6,7 @@ from typing import Any
 
 from hooks import names
 from hooks.rotation.reasons import Reason
-from tests.support.cases import CREATED, KEPT, UNMIRROR, Case
+from tests.support.cases import CREATED, KEPT, SELECTED, UNMIRROR, Case
 from tests.support.scene import (
     ANCHOR,
     BROUGHT,
@@ -40,7 +40,7 @@ READY = (
     Case("surge-is-ready", "row 4: the mirror first, alone", running(), "4", Reason.SURGE_READY,
          annotations=MIRROR, listed=KEPT),
     Case("surge-is-ready-at-once", "row 4: surge-claim and the host's freeze go before the mirror",
-         bound("Running"), "4", Reason.SURGE_READY, annotations=MIRROR, listed=KEPT,
+         bound("Running"), "4", Reason.SURGE_READY, annotations=MIRROR, listed=KEPT, log=SELECTED,
          writes=(claim("old", "surge-claim=new"), freeze("old", "new"))),
     Case("surge-is-ready-without-a-start", "an unreadable start gives no surge-wait",
          where(running(), old(started_at="?")), "4", Reason.SURGE_READY, listed=KEPT,

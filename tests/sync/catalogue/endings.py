@@ -94,8 +94,15 @@ GONE = (
     _done("completed-with-unreadable-times", "the log line leaves out what can't be read",
           where(gone(), pool(draining_at="?", surge_wait="?")),
           log=("malformed state", "rotation complete")),
-    _done("completed-fallback", "row 9 for a fallback",
+    _done("completed-fallback", "row 9: the pass that deleted it may have died before it said so",
           where(gone(), lambda w: setattr(w, "pool", nodepool(FALLBACK))),
+          annotations=CLEAR | {"rotation-mode": None, "active-rotation-state": None,
+                               "draining-at": None, "last-rotation-at": NOW},
+          told=("ForcefulFallback",)),
+    _done("completed-fallback-after-a-long-drain",
+          "row 9: what API servers have forgotten isn't told again",
+          where(gone(), lambda w: setattr(w, "pool", nodepool(
+              FALLBACK | {"draining-at": "2026-11-29T19:29:59Z"}))),
           annotations=CLEAR | {"rotation-mode": None, "active-rotation-state": None,
                                "draining-at": None, "last-rotation-at": NOW}),
     _done("completed-in-an-ungoverned-pool", "row 9 comes before row 17",
@@ -113,7 +120,7 @@ GONE = (
     Case("vanished-in-fallback-mode", "a pool whose hook was down: the mirror says success",
          where(fallback(), lambda w: w.claims.pop(0), lambda w: w.nodes.pop(0),
                lambda w: w.pods.clear()), "9", Reason.ROTATION_COMPLETED,
-         writes=(COMPLETED,), log=("rotation complete",),
+         writes=(COMPLETED,), log=("rotation complete",), told=("ForcefulFallback",),
          annotations=CLEAR | {"rotation-mode": None, "active-rotation-state": None,
                               "draining-at": None, "last-rotation-at": NOW}),
 )  # fmt: skip
@@ -167,25 +174,28 @@ def _contested(name: str, broken: bool, detail: str) -> Case:
         world.policies = [policy("rival", minRotationChances="two")]
     return Case(name, "row 17: nobody governs the pool any more", world, "17",
                 Reason.GOVERNANCE_LOST, detail=detail, log=("governance lost",),
-                writes=(OFF_OLD, claim("old", "-state -started-at")), annotations=CLEAR)  # fmt: skip
+                writes=(OFF_OLD, LOST, claim("old", "-state -started-at")), annotations=CLEAR,
+                told=() if broken else ("PolicyConflict",))  # fmt: skip
 
 
+LOST = event("GovernanceLost", "NodePool")
 OFF_CLAIM = claim("old", "-state -started-at -surge-claim")
 GOVERNANCE = (
     _lost("governance-lost-before-it-began", "row 17: nothing to take back", anchored()),
     _lost("governance-lost-while-pending", "row 17: the claim is as if never begun", running(),
-          OFF_NEW, OFF_OLD, OFF_CLAIM),
+          OFF_NEW, OFF_OLD, LOST, OFF_CLAIM),
     _lost("governance-lost-between-the-two-writes", "row 17 comes before row 7", draining(),
-          OFF_NEW, OFF_OLD, OFF_CLAIM, annotations=CLEAR_MIRRORED),
-    _lost("governance-lost-and-failed", "row 17: a failed claim keeps its backoff", failed()),
+          OFF_NEW, OFF_OLD, LOST, OFF_CLAIM, annotations=CLEAR_MIRRORED),
+    _lost("governance-lost-and-failed", "row 17: a failed claim keeps its backoff", failed(), LOST),
     _lost("governance-lost-with-traces", "row 17: no state, but what belongs to one",
           where(anchored(), old(started_at="2026-11-29T19:58:00Z", surge_claim="new")),
-          claim("old", "-started-at -surge-claim")),
+          LOST, claim("old", "-started-at -surge-claim")),
     _lost("governance-lost-in-fallback-mode", "row 17 comes before row 6", fallback(),
           annotations=CLEAR | {"rotation-mode": None, "active-rotation-state": None,
                                "draining-at": None}),
     _lost("governance-lost-with-an-unreadable-state", "row 17: the marks go",
-          where(pending(), old(state="?")), OFF_OLD, log=("malformed state", "governance lost")),
+          where(pending(), old(state="?")), OFF_OLD, LOST,
+          log=("malformed state", "governance lost")),
     _contested("governance-lost-to-a-tie", broken=False, detail="PolicyConflict"),
     _contested("governance-lost-to-a-broken-policy", broken=True, detail="PolicyInvalid"),
     Case("fatal-finding-in-flight", "fatal findings only block starts",

@@ -7,10 +7,24 @@ from typing import Any
 
 from hooks.rotation.reasons import Reason
 from tests.support.cases import CLEAR, Case
-from tests.support.scene import ANCHOR, LATE, delete, fallback, idle, old, pool, where
+from tests.support.scene import (
+    ANCHOR,
+    FAILED,
+    FAILED_AT,
+    LATE,
+    delete,
+    fallback,
+    idle,
+    old,
+    pool,
+    where,
+)
 from tests.support.shortly import claim, event
 from tests.support.shortly import delete as deletes
 from tests.support.world import DUE, NOW, World, node, nodeclaim
+
+SINCE = "2026-11-29T19:59:30Z"
+"""After the fallback's mirror was set."""
 
 ON = {"forcefulFallback": {"enabled": True}}
 STARTS = ANCHOR | {
@@ -22,6 +36,7 @@ ENDS = CLEAR | {"rotation-mode": None, "active-rotation-state": None, "draining-
 TAKEN = (claim("old", "state=draining"), deletes("old"))
 FAILS = claim("old", f"state=failed failed-at={NOW} retry-count=1")
 LOG = ("candidate selected", "drain started")
+TOLD = ("ForcefulFallback",)
 HELD = "2026-11-29T23:00:00Z"
 
 
@@ -37,7 +52,7 @@ STARTING = (
          Reason.FORCEFUL_FALLBACK, annotations=STARTS),
     Case("falls-back-in-a-static-pool", "only a fallback may rotate a static NodePool",
          where(_late(), lambda w: w.pool["spec"].update({"replicas": 1})), "2",
-         Reason.FORCEFUL_FALLBACK, annotations=STARTS),
+         Reason.FORCEFUL_FALLBACK, annotations=STARTS, told=("StaticNodePool",)),
     Case("falls-back-without-headroom", "a fallback needs no room",
          where(_late(), lambda w: w.pool["spec"].update({"limits": {"cpu": "12500m"}})), "2",
          Reason.FORCEFUL_FALLBACK, annotations=STARTS),
@@ -60,20 +75,25 @@ STARTING = (
 
 DELETING = (
     Case("falls-back-for-good", "row 6: taken, then deleted", fallback(), "6",
-         Reason.FORCEFUL_FALLBACK, writes=TAKEN, log=LOG),
+         Reason.FORCEFUL_FALLBACK, writes=TAKEN, log=LOG, told=TOLD),
     Case("falls-back-after-a-failed-surge", "row 6 takes a failed claim too", fallback("failed"),
-         "6", Reason.FORCEFUL_FALLBACK, writes=TAKEN, log=LOG),
+         "6", Reason.FORCEFUL_FALLBACK, writes=TAKEN, log=LOG, told=TOLD),
     Case("falls-back-from-pending", "row 6 takes a pending claim too", fallback("pending"),
-         "6", Reason.FORCEFUL_FALLBACK, writes=TAKEN, log=LOG),
+         "6", Reason.FORCEFUL_FALLBACK, writes=TAKEN, log=LOG, told=TOLD),
     Case("fallback-died-between-its-writes", "row 7: the delete is sent again",
          fallback("draining"), "7", Reason.DRAIN_STARTED, writes=(deletes("old"),),
-         log=("drain started",)),
+         log=("drain started",), told=TOLD),
     Case("fallback-died-and-lost-its-mirror", "row 7: the mirror is restored first",
          where(fallback("draining"), pool(active_rotation_state=None, draining_at=None)), "7",
          Reason.MIRROR_RESTORED,
          annotations={"active-rotation-state": "draining", "draining-at": NOW}),
-    Case("fallback-drains", "row 8 for a fallback",
-         where(fallback("draining"), lambda w: delete(w.claims[0])), "8", Reason.DRAINING),
+    Case("fallback-drains", "row 8: the pass that deleted it may have died before it said so",
+         where(fallback("draining"), lambda w: delete(w.claims[0])), "8", Reason.DRAINING,
+         told=TOLD),
+    Case("fallback-drains-for-long", "row 8: what API servers have forgotten isn't told again",
+         where(fallback("draining"), lambda w: delete(w.claims[0]), lambda w: w.claims[0][
+             "spec"].update(terminationGracePeriod="2h")), "8", Reason.DRAINING,
+         now="2026-11-29T20:29:11Z"),
 )  # fmt: skip
 
 OBSTACLES: tuple[tuple[str, str, Callable[[], World], dict[str, Any]], ...] = (
@@ -124,6 +144,23 @@ WITHDRAWN = (
          where(fallback(), pool(abort="old")), "6", Reason.ABORTED,
          annotations=ENDS | {"abort": None, "last-failure-at": NOW}, log=("attempt failed",),
          writes=(FAILS, event("RotationFailed"))),
+    Case("fallback-aborted-and-died", "row 15: it had failed the claim when it died; once is enough",
+         where(fallback(), old(**FAILED | {"failed-at": SINCE}), pool(abort="old")), "15",
+         Reason.BACKING_OFF, annotations=ENDS | {"abort": None, "last-failure-at": SINCE},
+         log=("attempt failed",), writes=(event("RotationFailed"),)),
+    Case("fallback-aborted-and-died-abort-unseen", "row 15: a request of before the abort takes"
+         " no claim that this rotation has failed", where(fallback(), old(**FAILED | {"failed-at": SINCE})),
+         "15", Reason.BACKING_OFF, annotations=ENDS | {"last-failure-at": SINCE},
+         log=("attempt failed",), writes=(event("RotationFailed"),)),
+    Case("fallback-aborted-after-an-untold-failure", "row 6: an older failure doesn't void the abort",
+         where(fallback(), old(**FAILED), pool(abort="old")), "6", Reason.ABORTED,
+         annotations=ENDS | {"abort": None, "last-failure-at": NOW}, log=("attempt failed",),
+         writes=(claim("old", f"failed-at={NOW} retry-count=2"), event("RotationFailed"))),
+    Case("fallback-aborted-after-a-failed-surge", "row 6: that failure was counted, this is another",
+         where(fallback(), old(**FAILED), pool(abort="old", last_failure_at=FAILED_AT)), "6",
+         Reason.ABORTED, annotations=ENDS | {"abort": None, "last-failure-at": NOW},
+         log=("attempt failed",),
+         writes=(claim("old", f"failed-at={NOW} retry-count=2"), event("RotationFailed"))),
     Case("fallback-frozen-after-its-delete", "a claims cache two events behind ends no rotation:"
          " a second candidate was deleted beside the first", where(fallback(), pool(freeze=HELD)),
          "stop", Reason.CLAIM_DELETING, look_again=2,

@@ -15,9 +15,9 @@ from tests.support.scene import ANCHOR, idle, where
 from tests.support.world import NOW, World, node, nodeclaim, nodepool
 
 
-def _fatal(name: str, why: str, world: World, *findings: str) -> Case:
+def _fatal(name: str, why: str, world: World, *findings: str, **more: Any) -> Case:
     return Case(f"fatal-{name}", why, world, "idle", Reason.FATAL_FINDING, findings=findings,
-                log=("no candidate",))  # fmt: skip
+                log=("no candidate",), **more)  # fmt: skip
 
 
 def _warns(name: str, why: str, world: World, *findings: str, **more: Any) -> Case:
@@ -53,7 +53,7 @@ CASES = (
     _refused("no-windows", "NoWindows is for files: the schema doesn't let it in",
              idle(maintenanceWindows=[])),
     _fatal("no-window-before-the-deadline", "G = floor((336h - 320h - 9m) / 24h) = 0",
-           idle(ageThreshold="320h"), "OverrideGBelowOne"),
+           idle(ageThreshold="320h"), "OverrideGBelowOne", told=("ShortLead", "ShortLead")),
     _warns("one-chance", "K = 1", idle(minRotationChances=1), "KBelowTwo"),
     _warns("aggressive", "A = 60h - 48h9m is less than P",
            where(idle(), _pool(expireAfter="60h")), "AVeryAggressive"),

@@ -187,6 +187,7 @@ GOVERNANCE = (
         "an equal number of constraints is a tie: nobody governs",
         where(idle(), lambda w: w.policies.append(policy("rival"))),
         Reason.POLICY_CONFLICT,
+        told=("PolicyConflict",),
     ),
     _open("the-more-specific-policy-wins", "a catch-all that is suspended doesn't count",
           where(idle(), lambda w: w.policies.append(policy("all", labels={}, suspend=True)))),

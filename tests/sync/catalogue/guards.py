@@ -147,8 +147,7 @@ CLAIM = (
 
 CREATE = tuple(
     _stops(f"no-placeholder-as-{name}", "row 3, create guard: read live before listing it",
-           pending(), reason, live=later(pending(), change), listed="none", unusual=unusual,
-           log=("placeholder not created",))
+           pending(), reason, live=later(pending(), change), listed="none", unusual=unusual)
     for name, change, reason, unusual in (
         *(entry for entry in CLAIM_LIVE[:7]),
         ("the-pool-is-being-deleted", lambda w: delete(w.pool), Reason.POOL_GONE, frozenset()),

@@ -8,7 +8,7 @@ from typing import Any
 from hooks import names
 from hooks.rotation.outcomes import event_name
 from hooks.rotation.reasons import Reason
-from tests.support.cases import CLEAR, CREATED, KEPT, Case, Trouble
+from tests.support.cases import CLEAR, CREATED, KEPT, SELECTED, Case, Trouble
 from tests.support.scene import (
     ANCHOR,
     PENDING,
@@ -80,11 +80,11 @@ NODES = (
     Case("stray-marks-beside-a-surge", "row 18 beside row 3: only what isn't the anchor's",
          where(listed(), lambda w: w.nodes.__setitem__(1, node(
              "young", frozen_for="dead", created="2026-11-27T20:00:00Z"))),
-         "3", Reason.SURGE_PENDING, listed=KEPT, writes=(unfreeze("young"),)),
+         "3", Reason.SURGE_PENDING, listed=KEPT, log=SELECTED, writes=(unfreeze("young"),)),
     Case("stray-claim-beside-a-surge", "row 18 beside row 3: a forgotten attempt is failed",
          where(listed(), lambda w: w.claims.__setitem__(1, nodeclaim(
              "young", PENDING, created="2026-11-27T20:00:00Z"))),
-         "3", Reason.SURGE_PENDING, listed=KEPT,
+         "3", Reason.SURGE_PENDING, listed=KEPT, log=SELECTED,
          writes=(claim("young", f"state=failed failed-at={NOW} -started-at"),)),
     Case("stray-claim-that-is-the-anchor-by-now", "row 18 looks at the anchor live",
          where(pending(), lambda w: setattr(w, "pool", nodepool())), "idle", Reason.NO_CANDIDATE,
@@ -114,7 +114,7 @@ def _begun_by_go(world: World) -> World:
 
 GO: tuple[Case, ...] = (
     Case("go-rotation-goes-on", "the labels are added; the name alone counts", _begun_by_go(
-        listed()), "3", Reason.SURGE_PENDING, listed=KEPT,
+        listed()), "3", Reason.SURGE_PENDING, listed=KEPT, log=SELECTED,
          writes=("node node-old: label:surge-for=old",), unusual=frozenset({"mark without label"})),
     Case("go-rotation-times-out", "the candidate's and the surge-claim's Node are read live",
          _begun_by_go(without_pods(running())), "12", Reason.ROTATION_FAILED,
@@ -133,6 +133,7 @@ GO: tuple[Case, ...] = (
          log=("governance lost",), annotations={"active-rotation": None},
          writes=(unfreeze("old", cordoned=True).replace("-label:surge-for ", ""),
                  unfreeze("new").replace("-label:surge-for ", ""),
+                 event("GovernanceLost", "NodePool"),
                  claim("old", "-state -started-at -surge-claim")),
          live=_begun_by_go(without_pods(running())), unusual=frozenset({"mark without label"})),
     Case("go-rotation-drains", "row 8: once the claim is gone only a label leads to the host",
@@ -168,7 +169,8 @@ NAMESAKES = (
     Case("absorbed-with-a-gone-surge-claim", "a surge-claim that is gone has no Node to unfreeze",
          where(pending(), old(surge_claim="lost"), lambda w: w.policies.clear()), "17",
          Reason.GOVERNANCE_LOST, log=("governance lost",), annotations=CLEAR,
-         writes=(unfreeze("old", cordoned=True), claim("old", "-state -started-at -surge-claim"))),
+         writes=(unfreeze("old", cordoned=True), event("GovernanceLost", "NodePool"),
+                 claim("old", "-state -started-at -surge-claim"))),
 )  # fmt: skip
 
 LONG = "api-" + "x" * 66

@@ -153,7 +153,7 @@ UNREAD = (
            **_unread("list pods")),
     _stuck("stuck-and-the-claim-is-not-read", "said", _guarded(budget("web", WEB)),
            **_unread("get nodeclaims", "old")),
-    _stuck("stuck-until-a-moment-ago", "gone when it is read", _guarded(budget("web", WEB)),
+    _stuck("stuck-until-a-moment-ago", "gone when it is read", _guarded(budget("web", WEB)), log=(),
            **_unread("get nodeclaims", "old", error="", change={"nodeclaims": {"old": None}})),
 )  # fmt: skip
 

@@ -1,0 +1,139 @@
+"""Creates Events, each once: what was announced is remembered, and a repeat costs no call.
+
+Owns the memory, the limits and the shape of an Event of a rotation (that of a graceful drain is
+:mod:`hooks.cluster.drain`'s). What an Event is about and when it is due is decided in
+:mod:`hooks.rotation`. Source: design/rotation.md section 3 *Counting* and section 4.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from datetime import datetime
+from typing import Final, Protocol
+
+from hooks import names
+from hooks.cluster.answers import Json
+from hooks.cluster.errors import ClusterError, OutOfTime
+from hooks.cluster.verbs import EVENT_TIME
+from hooks.recent import Recent
+from hooks.rotation.durations import format_stamp
+from hooks.rotation.writes import Announce
+
+LONGEST_NOTE: Final = 1000
+"""In bytes; the API server refuses more than 1024."""
+LONGEST_MEMORY: Final = 100_000
+"""How many names are remembered; the oldest go first."""
+MOST_AT_ONCE: Final = 20
+"""How many Events a pass creates after its writes; the next pass goes on with the others."""
+
+
+class EventApi(Protocol):
+    """What a herald needs of an API view; see :class:`hooks.cluster.verbs.Api`."""
+
+    def briefly(self, seconds: float) -> EventApi:
+        """Give the same, with a deadline at most ``seconds`` from now."""
+
+    def create_event(self, namespace: str, body: Json) -> bool:
+        """Create an Event; False when one of that name is there already."""
+
+
+class Announced:
+    """The names of the Events that this process created, or found there."""
+
+    def __init__(self) -> None:
+        self._names: Recent[str, str] = Recent(LONGEST_MEMORY)
+
+    def knows(self, name: str) -> bool:
+        """Whether it was announced; what is asked for stays in mind."""
+        return self._names.get(name) is not None
+
+    def remember(self, name: str) -> bool:
+        """Keep the name; False when it was known already."""
+        return self._names.note(name, name) is None
+
+    def forget(self, name: str) -> None:
+        """Announce it again, if it is due again."""
+        self._names.forget(name)
+
+
+class Herald:
+    """Announces for one pass, through its API view.
+
+    ``counted`` are the names of those Events that nobody else had created before (or that could not
+    be created at all: a transition counts even when the Event API fails, once in each process).
+    """
+
+    def __init__(self, api: EventApi, announced: Announced) -> None:
+        self._api = api
+        self._announced = announced
+        self.counted: set[str] = set()
+
+    def announce(self, announce: Announce) -> None:
+        """Create one Event; a failing Event API is no error. Raises OutOfTime: nothing was sent."""
+        self.post(event_body(announce))
+
+    def post(self, body: Json) -> bool:
+        """As :meth:`announce`, for an Event whose body is made already; whether the Event API works."""
+        return self._post(self._api, body)
+
+    def tell(self, announces: Iterable[Announce]) -> None:
+        """Create what tells of a pass that is over; all of it in a second, or later, or not at all.
+
+        Never raises. What there was no time for is due again in the next pass.
+        """
+        due = [one for one in announces if not self._announced.knows(one.name)]
+        if not due:
+            return
+        api = self._api.briefly(EVENT_TIME)
+        try:
+            for one in due[:MOST_AT_ONCE]:
+                if not self._post(api, event_body(one)):
+                    return
+        except OutOfTime:
+            return
+
+    def _post(self, api: EventApi, body: Json) -> bool:
+        """Create it unless it is known; whether the Event API works."""
+        name = body["metadata"]["name"]
+        if self._announced.knows(name):
+            return True
+        try:
+            created: bool | None = api.create_event(body["metadata"]["namespace"], body)
+        except OutOfTime:
+            raise
+        except ClusterError:
+            created = None
+        first = self._announced.remember(name)
+        if created or (created is None and first):
+            self.counted.add(name)
+        return created is not None
+
+
+def event_body(write: Announce) -> Json:
+    """The events.k8s.io/v1 Event; one about a cluster-scoped object lives in ``default``."""
+    regarding = {
+        "apiVersion": "karpenter.sh/v1",
+        "kind": write.kind,
+        "name": write.regarding,
+        "uid": write.regarding_uid,
+    }
+    return {
+        "apiVersion": "events.k8s.io/v1",
+        "kind": "Event",
+        "metadata": {"name": write.name, "namespace": names.EVENT_NAMESPACE},
+        "reportingInstance": names.DECORATOR_CONTROLLER,
+        "action": "Rotate",
+        "reason": write.reason,
+        "type": "Warning" if write.warning else "Normal",
+        "regarding": {key: value for key, value in regarding.items() if value},
+        **stamped(write.at, write.note),
+    }
+
+
+def stamped(at: datetime, note: str) -> Json:
+    """The fields of an Event that look the same whatever it is about."""
+    return {
+        "eventTime": format_stamp(at).removesuffix("Z") + ".000000Z",
+        "reportingController": names.REPORTING_CONTROLLER,
+        "note": note.encode()[:LONGEST_NOTE].decode(errors="ignore"),
+    }

@@ -1,0 +1,1 @@
+"""What is tried out on the embedded cluster: the demo, and forecasts."""
