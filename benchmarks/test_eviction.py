@@ -31,9 +31,9 @@ from hooks import names
 from hooks.cluster.connection import Connection
 from hooks.cluster.drain import DrainVerbs
 from hooks.cluster.errors import ClusterError
-from tests.e2e.api import wait_until
 from tests.e2e.programs import programs
 from tests.support.singleton import review
+from tests.support.waiting import wait_until
 
 DEPLOYMENTS: Final = 1000
 A_SECOND: Final = 50

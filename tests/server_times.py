@@ -9,12 +9,14 @@ from __future__ import annotations
 import json
 import os
 import time
-from collections.abc import Callable
 from dataclasses import dataclass
+from functools import partial
 from pathlib import Path
 from typing import Final
 
+import hooks
 from hooks.server import farewells, handshakes, worker
+from tests.support import waiting
 
 LONG: Final = 60.0
 """Seconds that a stretched time lasts."""
@@ -22,7 +24,11 @@ SOON: Final = LONG / 2
 """Seconds within which comes whatever waits for no stretched time, however busy the machine is."""
 PATIENT: Final = ("READ_TIME", "HANDSHAKE_TIME", "LINGER")
 
+PLACES: Final = (Path(hooks.__file__).parents[1], Path(__file__).parents[1])
+"""Where a server that a test starts finds what it imports."""
 _VARIABLE: Final = "STRETCHED"
+
+wait_until = partial(waiting.wait_until, seconds=LONG, every=0.01)
 
 
 def stretched(*names: str) -> dict[str, str]:
@@ -36,14 +42,6 @@ def stretch() -> None:
         for module in (farewells, handshakes, worker):
             if hasattr(module, name):
                 setattr(module, name, LONG)
-
-
-def wait_until(what: str, holds: Callable[[], object], seconds: float = LONG) -> None:
-    """Wait until it holds."""
-    end = time.monotonic() + seconds
-    while not holds():
-        assert time.monotonic() < end, f"not within {seconds:g} s: {what}"
-        time.sleep(0.01)
 
 
 @dataclass(frozen=True)

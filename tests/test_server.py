@@ -21,14 +21,12 @@ from typing import Any
 import pytest
 import requests
 
-import hooks
 from hooks.rotation.quantity import parse_quantity
 from hooks.server.process import options
 from hooks.settings import read_settings
 from tests.e2e.processes import free_ports
-from tests.server_times import PATIENT, SOON, Gate, stretched, wait_until
+from tests.server_times import PATIENT, PLACES, SOON, Gate, stretched, wait_until
 
-PLACES = (Path(hooks.__file__).parents[1], Path(__file__).parents[1])
 """Where the server finds the installed package first, and then these tests."""
 THREADS = 2
 LIMIT = 64 * 1024

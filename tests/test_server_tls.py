@@ -25,14 +25,12 @@ from typing import Any
 import pytest
 import trustme
 
-import hooks
 from hooks.server.process import CONNECTIONS, HELD
 from hooks.server.room import FIRST, OTHERS
 from tests.e2e.processes import free_ports
-from tests.server_times import PATIENT, SOON, Gate, stretched, wait_until
+from tests.server_times import PATIENT, PLACES, SOON, Gate, stretched, wait_until
 from tests.tls_files import HOST, Pair, Volume, client, issued
 
-PLACES = (Path(hooks.__file__).parents[1], Path(__file__).parents[1])
 """Where the server finds the installed package first, and then these tests."""
 THREADS = 2
 LIMIT = 128 * 1024

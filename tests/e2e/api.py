@@ -10,7 +10,7 @@ import json
 import subprocess
 import threading
 import time
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Iterator, Mapping
 from functools import partial
 from pathlib import Path
 from typing import Any, TypeAlias
@@ -270,13 +270,3 @@ def _path(kind: str, name: str, namespace: str) -> str:
     return (
         f"{base}/namespaces/{namespace}/{plural}/{name}" if namespace else f"{base}/{plural}/{name}"
     )
-
-
-def wait_until(what: str, holds: Callable[[], bool], seconds: float, every: float = 0.25) -> None:
-    """Ask ``every`` so many seconds until ``holds()``; raises :class:`TimeoutError` with ``what``."""
-    end = time.monotonic() + seconds
-    while not holds():
-        if time.monotonic() > end:
-            message = f"not within {seconds:.0f} s: {what}"
-            raise TimeoutError(message)
-        time.sleep(every)

@@ -21,7 +21,7 @@ from types import MappingProxyType, TracebackType
 from typing import Self
 
 from hooks.verdict.history import Change
-from tests.e2e.api import Api, wait_until
+from tests.e2e.api import Api
 from tests.e2e.control_plane import ControlPlane
 from tests.e2e.front import EVERYBODY
 from tests.e2e.history import Recorder, is_of
@@ -30,6 +30,7 @@ from tests.e2e.processes import Child, free_ports
 from tests.scenarios.interposer import Interposer, Rule
 from tests.scenarios.manifests import WORKLOADS
 from tests.scenarios.stage import LONGEST, Ran
+from tests.support.waiting import wait_until
 
 IDLE = 45.0
 IDLE_FOR_LONG = 600.0

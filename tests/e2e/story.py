@@ -13,9 +13,9 @@ from functools import partial
 
 from hooks.verdict.history import Change
 from hooks.verdict.questions import ANCHOR, POOL_LABEL, STATE, annotation, is_leaving, label
-from tests.e2e.api import wait_until
 from tests.e2e.history import Recorder, is_of
 from tests.e2e.world import World
+from tests.support.waiting import wait_until
 
 LONGEST_ROTATION = 120.0
 """Seconds: more than twice of what one takes on a slow machine."""

@@ -18,7 +18,7 @@ import pytest
 
 from hooks import names
 from hooks.verdict.history import Change, write
-from tests.e2e.api import GROUPS, Object, wait_until
+from tests.e2e.api import GROUPS, Object
 from tests.e2e.audit import HOOKS, asked, excesses, granted, idle
 from tests.e2e.conftest import Say
 from tests.e2e.control_plane import ControlPlane
@@ -31,6 +31,7 @@ from tests.e2e.history import Recorder, is_of
 from tests.e2e.installation import Installation
 from tests.e2e.played import FOLDER
 from tests.e2e.processes import Child
+from tests.support.waiting import wait_until
 
 KINDS = (*GROUPS, "Deployment", "ReplicaSet", "EndpointSlice")
 WEBHOOK_TIMEOUT = 5.0

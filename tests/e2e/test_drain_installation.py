@@ -23,13 +23,14 @@ import yaml
 from hooks import names
 from hooks.drain.consequences import SOFTWARE
 from tests.e2e.admission_server import DENIAL, Noted, noting
-from tests.e2e.api import Object, wait_until
+from tests.e2e.api import Object
 from tests.e2e.control_plane import ControlPlane
 from tests.e2e.drain.shapes import node
 from tests.e2e.installation import NAMESPACE, Installation, command, python_path
 from tests.e2e.processes import Child, answers, free_ports
 from tests.e2e.programs import programs, source
 from tests.manifest_files import DRAIN_OVERLAYS, EVICTION, ROOT, container, environment, the
+from tests.support.waiting import wait_until
 
 CERT_MANAGER = "github.com/cert-manager/cert-manager"
 CRDS = ("certificates", "issuers")

@@ -12,7 +12,6 @@ from pathlib import Path
 import pytest
 
 from hooks.verdict.checks import ALWAYS, complaints
-from tests.e2e.api import wait_until
 from tests.e2e.control_plane import ControlPlane
 from tests.e2e.history import Recorder, is_of
 from tests.e2e.installation import Installation
@@ -21,6 +20,7 @@ from tests.e2e.plays import Plays
 from tests.e2e.story import LONGEST_ROTATION, Story
 from tests.e2e.world import World
 from tests.support.mutants import MUTANTS, Mutant, mutate
+from tests.support.waiting import wait_until
 
 pytestmark = pytest.mark.mutants
 

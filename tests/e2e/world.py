@@ -8,10 +8,11 @@ from __future__ import annotations
 from collections.abc import Callable
 from dataclasses import dataclass
 
-from tests.e2e.api import Api, wait_until
+from tests.e2e.api import Api
 from tests.scenarios import world
 from tests.scenarios.manifests import Shape
 from tests.scenarios.world import SETTLING
+from tests.support.waiting import wait_until
 
 
 @dataclass(frozen=True, slots=True)

@@ -15,11 +15,12 @@ import requests
 from hooks import names
 from hooks.verdict.history import Change
 from hooks.verdict.questions import annotation, is_leaving, is_ready
-from tests.e2e.api import Api, Object, wait_until
+from tests.e2e.api import Api, Object
 from tests.e2e.control_plane import ControlPlane
 from tests.e2e.drain.shapes import NONE, SCENE, node, pace, service, template, workload
 from tests.e2e.drain.told import Told
 from tests.e2e.history import Recorder
+from tests.support.waiting import wait_until
 
 PROTECTED, OPEN = "singletons", "unprotected"
 """The namespaces of all scenes: evictions pass through the webhook in the one and not in the other."""

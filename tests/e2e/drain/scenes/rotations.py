@@ -9,7 +9,6 @@ from hooks.verdict.checks import SINGLETONS, complaints, violations
 from hooks.verdict.history import Change
 from hooks.verdict.questions import ANCHOR, POOL_LABEL, annotation
 from hooks.verdict.singletons import ready_endpoint_remains, ready_pod_remains
-from tests.e2e.api import wait_until
 from tests.e2e.drain.scene import LONGEST, Scene, node_of, uid
 from tests.e2e.drain.scenes.drains import one_graceful_rollout
 from tests.e2e.drain.shapes import pace, service, template, workload
@@ -17,6 +16,7 @@ from tests.e2e.drain.told import Told
 from tests.e2e.history import is_of
 from tests.scenarios.manifests import REQUESTS_OF_A_WORKLOAD_POD, Shape, node_class, node_pool
 from tests.scenarios.policies import policy, stamp
+from tests.support.waiting import wait_until
 
 BOOT = 20
 """Seconds from a Pod's start to its readiness: in the rotations each Pod takes so long."""

@@ -7,10 +7,10 @@ from typing import Any
 
 from hooks import names
 from hooks.verdict.questions import is_ready
-from tests.e2e.api import wait_until
 from tests.e2e.drain.scene import ADMITTED, LONGEST, NEVER, Scene, node_of
 from tests.e2e.drain.shapes import SCENE, pace, rolling, template, workload
 from tests.e2e.drain.told import Told
+from tests.support.waiting import wait_until
 
 LONG = "15s"
 """A Go duration: a Pod that is deleted is there long enough to be evicted."""
