@@ -72,6 +72,7 @@ class Cluster:
             generation=1,
             annotations={"drain": "true"},
             strategy=ROLLING,
+            template=as_template((1, None)),
         )
     )
     seen: list[Deployment] = field(default_factory=list)
@@ -96,9 +97,9 @@ class Cluster:
 
     def specify(self, template: Template | None = None, **changes: Any) -> None:
         """Write its spec, which gives it another generation."""
-        before = (self.template, self.deployment)
         self.template = template or self.template
-        if before != (self.template, replace(self.deployment, **changes)):
+        changes["template"] = as_template(self.template)
+        if self.deployment != replace(self.deployment, **changes):
             self.change(**changes, generation=self.deployment.generation + 1)
 
     def patch(self, patch: PatchDeployment) -> None:
@@ -136,24 +137,34 @@ class Cluster:
 
     # --- Controllers and kubelets. ---
     def control(self) -> None:
-        """The Deployment controller's look: numbers, sizes, status."""
-        desired = self.deployment.replicas
-        new = self._new()
+        """The Deployment controller's look from end to end: numbers, sizes, status."""
+        new = self.number()
         if new is not None:
-            newest = max(it.revision for it in self.sets)
-            if new.revision < newest:
-                new.revision = newest + 1
-            self.change(revision=new.revision)
-            self._resize(new, desired)
+            self._resize(new, self.deployment.replicas)
         self.report(observed=True)
 
-    def _new(self) -> Set | None:
-        found = next((it for it in self.sets if it.template == self.template), None)
-        if found is None and not self.deployment.paused:
-            number = max((it.revision for it in self.sets), default=0) + 1
-            found = Set(f"set-{next(self._numbers)}", self.template, number)
-            self.sets.append(found)
-        return found
+    def number(self) -> Set | None:
+        """Its look as far as the Deployment's revision: what it has observed comes in a later write."""
+        new = self.make()
+        if new is not None:
+            self.change(revision=new.revision)
+        return new
+
+    def make(self) -> Set | None:
+        """Its first write: the template's ReplicaSet, of which the Deployment doesn't tell yet."""
+        newest = max((it.revision for it in self.sets), default=0)
+        new = next((it for it in self.sets if it.template == self.template), None)
+        if new is not None and new.revision < newest:
+            new.revision = newest + 1
+        elif new is None and not self.deployment.paused:
+            new = Set(f"set-{next(self._numbers)}", self.template, newest + 1)
+            new.size = self._room(new, self.deployment.replicas)
+            self.sets.append(new)
+        return new
+
+    def _room(self, new: Set, desired: int) -> int:
+        room = max(0, desired + 1 - sum(it.size for it in self.sets))
+        return min(desired - new.size, room)
 
     def _resize(self, new: Set, desired: int) -> None:
         old = [it for it in self.sets if it is not new]
@@ -161,8 +172,7 @@ class Cluster:
             new.size = desired
         elif self.deployment.paused:
             return
-        room = max(0, desired + 1 - sum(it.size for it in self.sets))
-        grown = min(desired - new.size, room)
+        grown = self._room(new, desired)
         new.size += grown
         if grown:
             return
@@ -254,4 +264,11 @@ def as_pod(pod: Container) -> Pod:
 def as_set(found: Set) -> ReplicaSet:
     """As the core sees it."""
     owner = Owner("apps/v1", "Deployment", "web", "deployment-1", controller=True)
-    return ReplicaSet("shop", found.uid, found.uid, (owner,), found.revision)
+    template = as_template(found.template)
+    return ReplicaSet("shop", found.uid, found.uid, (owner,), found.revision, template)
+
+
+def as_template(template: Template) -> dict[str, object]:
+    """As the core sees it."""
+    version, restarted_at = template
+    return {"version": version, "restartedAt": restarted_at}

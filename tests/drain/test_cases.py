@@ -307,6 +307,21 @@ def test_a_rollout_of_somebody_else_is_adopted_and_waited_for() -> None:
     assert cluster.template == (2, None)
 
 
+@pytest.mark.parametrize("step", ["nothing", "ReplicaSet", "Pod", "revision"])
+def test_a_rollout_of_somebody_else_is_adopted_from_its_first_moment_on(step: str) -> None:
+    cluster = Cluster()
+    (old,) = cluster.pods
+    cluster.specify((2, None))
+    if step != "nothing":
+        cluster.make()
+    if step == "Pod":
+        cluster.replicate()
+    if step == "revision":
+        cluster.number()
+    assert cluster.deployment.observed_generation < cluster.deployment.generation
+    assert ask(cluster, old) is Reason.ROLLOUT_ADOPTED
+
+
 def test_a_rollout_that_somebody_begins_between_intent_and_patch_is_not_rolled_over() -> None:
     cluster = Cluster()
     (old,) = cluster.pods

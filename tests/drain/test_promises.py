@@ -64,7 +64,9 @@ SYNC_STEPS: Final = (
 CLUSTER_STEPS: Final = (
     *["makes successors ready"] * 4,
     *["comes to rest"] * 2,
-    *["looks at its Deployments"] * 4,
+    *["looks at its Deployments"] * 3,
+    *["makes its ReplicaSet"] * 2,
+    "numbers its Deployment",
     *["looks at its ReplicaSets"] * 4,
     "starts a Pod",
     "reaps",
@@ -164,8 +166,10 @@ class Drains(RuleBasedStateMachine):
         assert isinstance(since, datetime)
         assert self.loses or uid not in self.begun, "tracking began twice for a Pod"
         process = (self.memories.index(asked.memory), uid)
+        is_replaced = asked.pod.owner.template != self.cluster.template
         if marks[names.DRAIN_ROLLED_FOR] is None:
             assert process not in self.requests, "a process asked twice for a rollout for a Pod"
+            assert not is_replaced, "a rollout was asked for on top of one that replaces the Pod"
             self.requests[process] = since
         self.asked_for.add(since)
         self.held.setdefault(process, asked.case.terms.now)
@@ -250,6 +254,10 @@ class Drains(RuleBasedStateMachine):
         match step:
             case "looks at its Deployments":
                 self.cluster.control()
+            case "makes its ReplicaSet":
+                self.cluster.make()
+            case "numbers its Deployment":
+                self.cluster.number()
             case "looks at its ReplicaSets":
                 self.cluster.replicate()
             case "starts a Pod" if self.cluster.pods:
