@@ -156,16 +156,19 @@ class Facts:
 
     @property
     def is_of_older_revision(self) -> bool:
-        """Whether a rollout, ours or somebody's, is known to be replacing the Pod already."""
-        return owner.is_older(self.replica_set, self.deployment)
+        """Whether a rollout, ours or somebody's, is known to be replacing the Pod already.
+
+        One that was undone isn't, though its controller hasn't observed that, and renumbered, yet.
+        """
+        is_older = owner.is_older(self.replica_set, self.deployment)
+        return is_older and self.is_being_replaced
 
     @property
     def is_being_replaced(self) -> bool:
         """The same, or a rollout has just been asked for and its controller hasn't numbered it yet."""
-        is_new = not rollout.is_observed(self.deployment)
-        return self.is_of_older_revision or (
-            is_new and owner.is_left_behind(self.replica_set, self.deployment)
-        )
+        if rollout.is_observed(self.deployment):
+            return owner.is_older(self.replica_set, self.deployment)
+        return owner.is_left_behind(self.replica_set, self.deployment)
 
     @property
     def may_be_successor(self) -> bool:
@@ -196,7 +199,7 @@ class Facts:
 
         What is only remembered doesn't say that it is over, as long as the Pod is being replaced.
         """
-        is_ours = self.case.remembered.recorded and not self.is_of_older_revision
+        is_ours = self.case.remembered.recorded and not self.is_being_replaced
         return is_ours or self.is_written_down
 
     @property
@@ -205,7 +208,7 @@ class Facts:
 
         A Pod that nothing replaces, and for which we never asked, begins anew.
         """
-        is_held = self.is_tracked or self.is_of_older_revision
+        is_held = self.is_tracked or self.is_being_replaced
         return is_held and self._is_denied_for(timeout_of(self.deployment, self.terms))
 
     @property

@@ -302,6 +302,11 @@ DEPLOYMENTS: Final = (
          live=live(of=deployment(metadata__generation=2,
                                  spec__template__metadata__annotations={
                                      names.POD_TEMPLATE_RESTARTED_AT: TRACKED}))),
+    deny("somebody-elses-rollout-undone-and-not-observed-yet",
+         "it replaces nothing any more, whatever the revisions say: that Pod stays the only one",
+         "RolloutRequested", calls=TRACKS,
+         live=live(of=put(put(rolling({}), "metadata.generation", 4),
+                          "spec.template.metadata.annotations", REMOVED))),
     deny("another-change-not-observed-yet", "the template is the same: nothing is rolled out",
          "RolloutRequested", calls=TRACKS, live=live(of=deployment(metadata__generation=2))),
     deny("ready-singleton", "the case that this is for",

@@ -322,6 +322,24 @@ def test_a_rollout_of_somebody_else_is_adopted_from_its_first_moment_on(step: st
     assert ask(cluster, old) is Reason.ROLLOUT_ADOPTED
 
 
+def test_a_rollout_that_was_undone_is_not_adopted() -> None:
+    cluster = Cluster()
+    (old,) = cluster.pods
+    cluster.specify((2, None))
+    cluster.control()
+    cluster.replicate()
+    cluster.specify((1, None))
+    # Its revision is the older one until the Deployment controller looks again.
+    assert ask(cluster, old) is Reason.ROLLOUT_REQUESTED
+    assert sync(cluster) is Stage.NOT_SETTLED
+    cluster.control()
+    cluster.replicate()
+    assert ask(cluster, old) is Reason.ROLLOUT_IN_PROGRESS
+    assert sync(cluster) is Stage.ROLLS
+    grow(cluster)
+    assert ask(cluster, old) is Reason.SUCCESSOR_READY
+
+
 def test_a_rollout_that_somebody_begins_between_intent_and_patch_is_not_rolled_over() -> None:
     cluster = Cluster()
     (old,) = cluster.pods

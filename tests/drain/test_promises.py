@@ -26,7 +26,7 @@ from hooks.drain.model import Deployment, Unreadable
 from hooks.drain.reasons import Reason
 from hooks.drain.rollout import is_settled
 from hooks.rotation.durations import parse_stamp
-from tests.drain.cluster import Cluster, Container
+from tests.drain.cluster import Cluster, Container, as_template
 from tests.drain.pieces import Asked, Syncing, is_denied
 from tests.drain.things import TIMEOUT
 
@@ -75,6 +75,7 @@ CHANGES: Final = (
     *["waits"] * 4,
     "breaks a Pod",
     *["rolls out"] * 2,
+    *["undoes a rollout"] * 2,
     *["takes restartedAt back"] * 2,
     *["scales"] * 2,
     "pauses",
@@ -171,6 +172,8 @@ class Drains(RuleBasedStateMachine):
             assert process not in self.requests, "a process asked twice for a rollout for a Pod"
             assert not is_replaced, "a rollout was asked for on top of one that replaces the Pod"
             self.requests[process] = since
+        else:
+            assert is_replaced, "a rollout was adopted that doesn't replace the Pod"
         self.asked_for.add(since)
         self.held.setdefault(process, asked.case.terms.now)
         self.begun[uid] = since
@@ -191,6 +194,10 @@ class Drains(RuleBasedStateMachine):
             there = asked.deployment
             # While a rollout of somebody else isn't tracked, the seed's table protects no successor.
             excused = self.loses or (there.restarted_at is None and not is_settled(there))
+        if verdict.reason is Reason.ALREADY_ROLLED:
+            is_written = asked.deployment.last_pod_uid == asked.pod.uid
+            is_replaced = as_template(asked.pod.owner.template) != asked.deployment.template
+            assert is_written or not is_replaced, "let go before its successor was there"
         self._goes(asked.pod, excused=excused)
 
     def _goes(self, pod: Container, *, excused: bool) -> None:
@@ -282,6 +289,8 @@ class Drains(RuleBasedStateMachine):
                 cluster.break_down(pod)
             case "rolls out":
                 cluster.specify((version + 1, restarted_at))
+            case "undoes a rollout":
+                cluster.specify((max(1, version - 1), restarted_at))
             case "takes restartedAt back":
                 cluster.specify((version, None))
             case "scales":

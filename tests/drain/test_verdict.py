@@ -125,6 +125,8 @@ RECREATE = (
 )
 REQUESTED = "the eviction of Pod web-1-a asked for a rollout, so that a successor comes first"
 ADOPTED = "the eviction of Pod web-1-a waits for the rollout that is under way"
+UNNUMBERED = deployment(generation=3, template={"spec": "new"})
+"""A rollout whose ReplicaSet may be there, and whose revision isn't yet."""
 ADOPTS = Verdict(
     Answer.DENY,
     Reason.ROLLOUT_ADOPTED,
@@ -253,7 +255,7 @@ OF_THE_DEPLOYMENT: list[tuple[str, Case, Verdict]] = [
     ),
     (
         "adopted before its controller has numbered it",
-        deployment(generation=3, template={"spec": "new"}),
+        UNNUMBERED,
         ADOPTS,
     ),
     (
@@ -418,12 +420,24 @@ def test_a_pod_that_nothing_replaces_and_that_we_never_asked_for_begins_anew() -
     assert decided(replace(CASE, remembered=remembered)).reason is Reason.ROLLOUT_REQUESTED
     older = replace(deployment(revision=2), remembered=remembered)
     assert decided(older).reason is Reason.ROLLOUT_TIMED_OUT
+    assert decided(replace(UNNUMBERED, remembered=remembered)).reason is Reason.ROLLOUT_TIMED_OUT
 
 
 def test_a_rollout_of_ours_whose_tracking_was_taken_away_is_adopted() -> None:
     remembered = Remembered(NOW, recorded=True)
     older = replace(deployment(revision=2), remembered=remembered)
     assert decided(older).reason is Reason.ROLLOUT_ADOPTED
+    assert decided(replace(UNNUMBERED, remembered=remembered)).reason is Reason.ROLLOUT_ADOPTED
+
+
+def test_a_rollout_that_was_undone_replaces_nothing_though_it_is_numbered_still() -> None:
+    undone = {"generation": 3, "revision": 2}
+    assert decided(deployment(**undone)).reason is Reason.ROLLOUT_REQUESTED
+    assert decided(deployment(**undone, ready=2)).reason is Reason.ROLLOUT_REQUESTED
+    assert decided(tracked(**undone, ready=2)).reason is Reason.ROLLOUT_IN_PROGRESS
+    remembered = Remembered(NOW, recorded=True)
+    ours = replace(deployment(**undone), remembered=remembered)
+    assert decided(ours).reason is Reason.ALREADY_ROLLED
 
 
 def test_a_timeout_of_its_own_counts_for_what_is_remembered() -> None:
