@@ -43,6 +43,8 @@ class Selection:
     opted_out: frozenset[str] = field(default_factory=frozenset)
     edge: datetime | None = None
     """When the next passed-over claim becomes due or leaves its backoff."""
+    partial: bool = False
+    """Whether more Nodes are due than one pass reads, so that the census isn't whole."""
 
 
 def backoff_until(policy: Policy, claim: Claim) -> datetime | Malformed | None:
@@ -135,7 +137,8 @@ def _walk(
         census[why or NO_NODE] += 1
         if why == OPTED_OUT:
             opted_out.add(claim.uid)
-    if chosen is None and len(due) > MOST_READS:
+    partial = chosen is None and len(due) > MOST_READS
+    if partial:
         # Whatever is wrong with these, the next pass must get to those behind them.
         opted_out = {claim.uid for claim in due[:MOST_READS]}
         edge = obs.now + SOON
@@ -149,6 +152,7 @@ def _walk(
         eligible=len(due) - len(opted_out),
         opted_out=frozenset(opted_out),
         edge=edge,
+        partial=partial,
     )
 
 

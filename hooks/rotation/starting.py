@@ -167,6 +167,7 @@ def idle(pass_start: Start) -> Decision:
         fields.append(("detail", detail))
     if selection.census:
         fields.append(("passed_over", dict(selection.census)))
+    line = Report("no candidate", tuple(fields), on_change=True, warning=reason in MENDABLE)
     return Decision(
         "idle",
         reason,
@@ -174,9 +175,8 @@ def idle(pass_start: Start) -> Decision:
         claim=selection.claim.name if selection.claim is not None else None,
         annotations=clear(view.pool),
         look_again=look_again(view.now, *edges),
-        reports=(
-            Report("no candidate", tuple(fields), on_change=True, warning=reason in MENDABLE),
-        ),
+        # A census in parts would be another one at each pass; the one that ends it tells.
+        reports=() if selection.partial else (line,),
         census=selection.census,
         opted_out=selection.opted_out,
         eligible=selection.eligible,

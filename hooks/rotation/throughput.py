@@ -18,7 +18,7 @@ from hooks.rotation.due import order_key
 from hooks.rotation.durations import ZERO, format_people, format_stamp, shifted
 from hooks.rotation.finding import Code, Finding, warning
 from hooks.rotation.model import Claim, Policy, Pool
-from hooks.rotation.schedule import Schedule, deadline, lead_time, t_rot
+from hooks.rotation.schedule import Schedule, deadline, lead_time, t_rot, times
 from hooks.rotation.windows import DAY, HORIZON
 
 _MOST_NODES: Final = 10**6
@@ -144,7 +144,7 @@ def _lives(
 def _more_room(schedule: Schedule, starts: int) -> str:
     if schedule.continuous:
         return "raise expireAfter, or shorten cooldownAfter"
-    longer = (starts - 1) * schedule.service
+    longer = times(starts - 1, schedule.service)
     return (
         f"make each window longer than {format_people(longer)}, add windows, "
         "or shorten cooldownAfter"

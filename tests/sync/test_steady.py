@@ -13,6 +13,7 @@ from hooks.sync.nodepool import NodePoolSync
 from tests.support.folders import load, names_of_folders, run, settings_from
 from tests.support.live import Live
 from tests.support.scene import idle, named, where
+from tests.support.world import NOW, node, nodeclaim
 
 QUIET = [
     "backing-off",
@@ -101,6 +102,26 @@ def test_the_next_pass_goes_on_behind_those_that_the_first_could_read() -> None:
     second = [read for read in live.reads if read.startswith("get nodes ")]
     assert (len(first), len(second)) == (100, 1)
     assert second[0] not in first
+
+
+def test_a_census_of_several_passes_is_told_once_and_whole() -> None:
+    """Told in parts, it would change at each pass, three lines a minute for as long as they last."""
+    crowd = [f"old-{number:03}" for number in range(250)]
+    world = idle()
+    world.claims = [nodeclaim(name) for name in crowd]
+    world.nodes = [node(name, {names.DO_NOT_DISRUPT: "true"}) for name in crowd]
+    live = Live(world.live())
+    now = start = datetime.fromisoformat(NOW)
+    hook = NodePoolSync(settings_from({}), live.within, lambda: now)
+    body = json.dumps(world.request()).encode()
+    passes = 0
+    with capture_logs() as lines:
+        while now < start + timedelta(minutes=5):
+            answer = json.loads(hook(body, deadline=0.0))
+            now += timedelta(seconds=answer["resyncAfterSeconds"])
+            passes += 1
+    assert [line["passed_over"] for line in lines] == [{"optedOut": 250}]
+    assert passes == 15
 
 
 def test_an_opt_out_is_remembered_for_a_minute() -> None:

@@ -34,6 +34,12 @@ def _bare(name: str) -> Json:
     }
 
 
+def _crowded(name: str, nodes: int) -> Json:
+    made = _pool(name)
+    made["status"] |= {"nodes": nodes}
+    return made
+
+
 def _shown(made: Json, status: Any, *, generation: int = 1) -> Json:
     changed = copy.deepcopy(made)
     changed["status"] = status
@@ -182,4 +188,11 @@ CASES = (
     PolicyCase("zone-not-required", "a finding of the policy stands at each of its pools", "Accepted",
                matched=2, parent=policy(matchNodeRequirements={"required": [names.ARCH_LABEL]}),
                pools=(_pool("a"), _pool("b"))),
+    PolicyCase("nodes-come-due-at-once", "the least ageThreshold, and what it asks of the windows: no"
+               " calendar holds windows that long", "Accepted", parent=policy(ageThreshold="1us"),
+               pools=(_crowded("api", 1000),)),
+    PolicyCase("a-service-of-centuries", "the longest cooldownAfter, in a pool of a thousand nodes",
+               "Accepted", parent=policy(ageThreshold="1h",
+                                         cooldownAfter="2562047h47m16.854775807s"),
+               pools=(_crowded("api", 1000),)),
 )  # fmt: skip
