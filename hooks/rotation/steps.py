@@ -11,7 +11,7 @@ from datetime import datetime, timedelta
 from hooks import names
 from hooks.rotation.candidates import near_deadline_hosts
 from hooks.rotation.decision import RESYNC, Creation, Listing
-from hooks.rotation.durations import format_stamp
+from hooks.rotation.durations import format_stamp, shifted
 from hooks.rotation.guards import is_leaving
 from hooks.rotation.marks import freezing
 from hooks.rotation.model import Claim, ClaimState, Node, Pool
@@ -20,7 +20,7 @@ from hooks.rotation.view import View
 from hooks.rotation.writes import ClaimGuard, Freeze, PatchClaim, Unfreeze, Write
 
 NOT_CREATED_AFTER = timedelta(seconds=30)
-"""A placeholder that is listed and still not there after this long was refused."""
+"""A placeholder that has been listed for this long and still isn't there was refused."""
 UNREADABLE_COUNT = 4
 """What an unreadable retry-count counts as: the longest backoff (8 times)."""
 HIGHEST_COUNT = 999_999
@@ -140,11 +140,20 @@ def listing(view: View) -> tuple[Listing, Reason]:
 def _absent(view: View) -> tuple[Listing, Reason]:
     if view.frozen:
         return Listing.NONE, Reason.FROZEN
-    started = view.started_at
     # With a surge-claim it was there once: it has been preempted, not refused.
-    waited = started is not None and view.now - started > NOT_CREATED_AFTER
-    late = waited and view.anchored.surge_claim is None
-    return Listing.CREATE, Reason.SURGE_NOT_CREATED if late else Reason.SURGE_PENDING
+    if view.now <= refused_from(view) or view.anchored.surge_claim is not None:
+        return Listing.CREATE, Reason.SURGE_PENDING
+    # Without the candidate's Node there is no size for one, and the answer lists none.
+    node = view.anchored.node_name
+    sized = bool(node) and view.reader.node(node) is not None
+    return Listing.CREATE, Reason.SURGE_NOT_CREATED if sized else Reason.CANDIDATE_NODE_GONE
+
+
+def refused_from(view: View) -> datetime:
+    """When a placeholder that still isn't there counts as refused: while frozen it isn't listed."""
+    started, freeze = view.started_at or view.now, view.pool.freeze
+    since = max(started, freeze) if isinstance(freeze, datetime) else started
+    return shifted(since, NOT_CREATED_AFTER)
 
 
 def _on_bad_host(view: View) -> bool:

@@ -27,6 +27,7 @@ from hooks.rotation.steps import (
     listing,
     look_again,
     patch,
+    refused_from,
     surge_claim_change,
     unfreeze,
     unmirror,
@@ -247,7 +248,7 @@ def wait(view: View) -> Decision:
         writes=writes,
         listing=what,
         creation=creation(view) if what is Listing.CREATE else None,
-        look_again=look_again(now, _after_timeout(view, began), began + NOT_CREATED_AFTER, freeze),
+        look_again=look_again(now, _after_timeout(view, began), refused_from(view), freeze),
         reports=lines + troubles,
         announcements=begins + warnings,
     )
@@ -285,7 +286,7 @@ def _troubles(
             about=attempt,
             warning=True,
         )
-        note = f"the placeholder isn't there {format_go(NOT_CREATED_AFTER)} after the start: {text}"
+        note = f"no placeholder {format_go(NOT_CREATED_AFTER)} after it was asked for: {text}"
         return (line,), (of_attempt(pool, claim, why, note, now),)
     if why is not Reason.SURGE_UNSCHEDULABLE or view.pod is None:
         return (), ()
