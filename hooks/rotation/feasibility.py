@@ -20,6 +20,7 @@ from hooks.rotation.schedule import Schedule, known, t_rot
 HARD_CAP: Final = timedelta(days=21)
 """EKS Auto Mode ends every node at that age, its drain included."""
 _NODES: Final = "nodes"
+_OF_EVERY_NODE: Final = frozenset({"cpu", "memory"})
 
 
 def blockers_of_policy(policy: Policy, period: timedelta) -> Iterator[Finding]:
@@ -221,7 +222,9 @@ def _lifetime(expire_after: Span, grace: Span) -> timedelta:
 def _exhausted(pool: Pool) -> Iterator[str]:
     for resource, limit in pool.limits.items():
         used = pool.used.get(resource, 0)
-        if used >= limit if resource != _NODES else used + 1 > limit:
+        # A limit of zero on what no node here has bars other nodes, and takes no room from these.
+        counts = used > 0 or resource in _OF_EVERY_NODE
+        if used + 1 > limit if resource == _NODES else counts and used >= limit:
             yield resource
 
 

@@ -452,6 +452,23 @@ def test_arrival_counts_no_node_that_is_being_deleted() -> None:
     assert found(nodes=leaving) == ()
 
 
+@pytest.mark.parametrize(
+    ("limit", "used", "is_told"),
+    [
+        pytest.param({"nvidia.com/gpu": 0}, {}, False, id="bars nodes with GPUs"),
+        pytest.param({"nvidia.com/gpu": 0}, {"nvidia.com/gpu": 0}, False, id="and says so"),
+        pytest.param({"nvidia.com/gpu": 2}, {"nvidia.com/gpu": 2}, True, id="all GPUs used"),
+        pytest.param({"cpu": 0}, {}, True, id="no node without CPUs"),
+        pytest.param({"memory": 0}, {}, True, id="nor without memory"),
+        pytest.param({"nodes": 0}, {}, True, id="no node at all"),
+    ],
+)
+def test_limits_without_room(limit: dict[str, int], used: dict[str, int], *, is_told: bool) -> None:
+    limits, uses = ({name: Fraction(n) for name, n in some.items()} for some in (limit, used))
+    told = codes(pool=replace(POOL, limits=limits, used=uses))
+    assert told == (["NoHeadroom"] if is_told else [])
+
+
 def test_arrival_of_a_union_that_never_closes_counts_by_the_day() -> None:
     # A = 14d - 1h19m; 58 starts fit in a day, 800 nodes are 57.4 a day, 1000 are 71.7.
     policy = replace(SEED, windows=ALWAYS)
