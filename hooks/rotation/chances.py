@@ -39,11 +39,15 @@ class Chances:
 
     def count(self, after: datetime, until: datetime) -> int:
         """How many aren't over at ``after`` (the open one counts) and are usable by ``until``."""
-        return max(0, self.before(until) - bisect_right(self.over, after))
+        return max(0, self.before(until) - self.gone(after))
 
     def before(self, until: datetime) -> int:
         """How many of all are usable by ``until``: claims that agree in this share their last one."""
         return bisect_right(self.usable, until)
+
+    def gone(self, at: datetime) -> int:
+        """How many of all are over at that time."""
+        return bisect_right(self.over, at)
 
     def left(self, until: datetime, wanted: int) -> datetime | None:
         """When at most ``wanted`` are left of those before ``until``; None: already at the start."""

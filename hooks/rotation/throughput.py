@@ -73,20 +73,32 @@ def _burst(
     line = chances(policy, now, shifted(now, HORIZON))
     groups = Counter(line.before(life.latest) for life in lives)
     turns = policy.chances if schedule.chances is None else schedule.chances
-    room = turns * schedule.capacity
-    excess = {last: size - room for last, size in groups.items() if size > room}
-    if not excess:
+    # Whether a batch is too large is a matter of all its windows; who is late, of those still left.
+    room = {
+        last: min(turns, max(0, last - line.gone(now))) * schedule.capacity
+        for last, size in groups.items()
+        if size > turns * schedule.capacity
+    }
+    late = {last: groups[last] - fit for last, fit in room.items()}
+    if not late:
         return
-    last = max(excess, key=lambda last: (excess[last], -last))
-    opens = f" of {format_stamp(line.usable[last - 1] - ENOUGH)}" if last else ""
-    yield warning(
-        Code.THROUGHPUT_BURST_SHORTFALL,
-        f"{groups[last]} NodeClaims have the window{opens} as their last chance, but {turns} "
-        f"windows with C = {schedule.capacity} starts each give {room}: {sum(excess.values())} "
-        "can't make it before their deadlines; "
-        + _more_room(schedule, -(-groups[last] // turns))
-        + ", or renew some of them earlier (noderotation rotate)",
-    )
+    last = max(late, key=lambda last: (late[last], -last))
+    who, count = f"{groups[last]} NodeClaims have", sum(late.values())
+    if not room[last]:
+        text = (
+            f"{who} no window left in which they could make it before their deadlines, so {count} "
+            "can't: add a window before then"
+        )
+    else:
+        text = (
+            f"{who} the window of {format_stamp(line.usable[last - 1] - ENOUGH)} as their last "
+            f"chance, but only {room[last]} starts fit till then "
+            f"({room[last] // schedule.capacity}*C, C = {schedule.capacity}): {count} can't make "
+            "it before their deadlines; "
+            + _more_room(schedule, -(-groups[last] // turns))
+            + ", or renew some of them earlier (noderotation rotate)"
+        )
+    yield warning(Code.THROUGHPUT_BURST_SHORTFALL, text)
 
 
 def _burst_without_pauses(

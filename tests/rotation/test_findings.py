@@ -500,8 +500,8 @@ def test_forty_claims_of_one_creation_time() -> None:
         "ThroughputBurstShortfall",
         # Born on 28 November 22:00Z, last start on 18 December 20:43Z; that Friday 17:00Z the
         # window of Saturday in Tokyo opens.
-        "40 NodeClaims have the window of 2026-12-18T17:00:00Z as their last chance, but 2 windows "
-        "with C = 10 starts each give 20: 20 can't make it before their deadlines; make each "
+        "40 NodeClaims have the window of 2026-12-18T17:00:00Z as their last chance, but only 20 "
+        "starts fit till then (2*C, C = 10): 20 can't make it before their deadlines; make each "
         "window longer than 7h55m, add windows, or shorten cooldownAfter, or renew some of them "
         "earlier (noderotation rotate)",
     )
@@ -528,6 +528,34 @@ def test_forty_claims_of_one_creation_time() -> None:
 )
 def test_burst(batches: tuple[Claim, ...], *, is_told: bool) -> None:
     assert ("ThroughputBurstShortfall" in codes(nodes=batches)) == is_told
+
+
+def test_a_burst_with_fewer_windows_left_than_k() -> None:
+    # They expire in three days; on Tuesday evening the window opens, and then on Friday.
+    (finding,) = found(nodes=claims(21, expire_after=span(4)))[-1:]
+    assert finding == Finding(
+        "warning",
+        "ThroughputBurstShortfall",
+        "21 NodeClaims have the window of 2026-12-01T17:00:00Z as their last chance, but only 10 "
+        "starts fit till then (1*C, C = 10): 11 can't make it before their deadlines; make each "
+        "window longer than 4h10m, add windows, or shorten cooldownAfter, or renew some of them "
+        "earlier (noderotation rotate)",
+    )
+
+
+@pytest.mark.parametrize("now", ["2026-11-29T22:00", "2026-12-01T21:30"])
+def test_a_burst_without_any_window_left(now: str) -> None:
+    """Neither is the window of that very day a chance when it is over."""
+    late = tuple(
+        replace(one, created=utc(now)) for one in claims(30, expire_after=span(1, hours=2))
+    )
+    finding = findings(SEED, POOL, late, derive(SEED, POOL, utc(now)), utc(now))[-1]
+    assert finding == Finding(
+        "warning",
+        "ThroughputBurstShortfall",
+        "30 NodeClaims have no window left in which they could make it before their deadlines, so "
+        "30 can't: add a window before then",
+    )
 
 
 def test_burst_with_an_explicit_age_counts_the_windows_that_it_leaves() -> None:
