@@ -30,11 +30,13 @@ def short_leads(view: View) -> list[Claim]:
 
 
 def figures(view: View, decision: Decision, short: list[Claim]) -> Figures:
-    """Count; a pool that no readable policy governs has its state alone to show.
+    """Count; a pool that no readable policy governs has its state and its deadlines alone to show.
 
     Without a deadline (Never, or none that can be read) what is derived from it is zero.
     """
     pool, claims = view.pool, view.obs.claims
+    ends = (deadline(claim) for claim in claims if not claim.deleting)
+    nearest = min((end for end in ends if end is not None), default=None)
     known = Figures(
         in_progress=pool.anchor is not None,
         conflict=view.governance.kind in {Kind.CONFLICT, Kind.INVALID},
@@ -43,6 +45,7 @@ def figures(view: View, decision: Decision, short: list[Claim]) -> Figures:
         retry_count=max(
             (claim.retry_count for claim in claims if isinstance(claim.retry_count, int)), default=0
         ),
+        slack=ZERO if nearest is None else nearest - view.now,
     )
     return known if view.policy is None else _governed(view, view.policy, decision, short, known)
 
@@ -54,8 +57,6 @@ def _governed(
     eligible = decision.eligible
     if eligible is None:
         eligible = sum(is_eligible(obs, policy, schedule, claim) for claim in obs.claims)
-    ends = (deadline(claim) for claim in obs.claims if not claim.deleting)
-    nearest = min((end for end in ends if end is not None), default=None)
     return replace(
         known,
         candidates=eligible,
@@ -68,5 +69,4 @@ def _governed(
         period=schedule.period,
         short_lead=len(short),
         next_window=next_opening(policy.windows, now),
-        slack=ZERO if nearest is None else nearest - now,
     )
