@@ -156,19 +156,16 @@ class Facts:
 
     @property
     def is_of_older_revision(self) -> bool:
-        """Whether a rollout, ours or somebody's, is known to be replacing the Pod already.
-
-        One that was undone isn't, though its controller hasn't observed that, and renumbered, yet.
-        """
-        is_older = owner.is_older(self.replica_set, self.deployment)
-        return is_older and self.is_being_replaced
+        """Whether a rollout, ours or somebody's, is known to be replacing the Pod already."""
+        return owner.is_older(self.replica_set, self.deployment)
 
     @property
     def is_being_replaced(self) -> bool:
         """The same, or a rollout has just been asked for and its controller hasn't numbered it yet."""
-        if rollout.is_observed(self.deployment):
-            return owner.is_older(self.replica_set, self.deployment)
-        return owner.is_left_behind(self.replica_set, self.deployment)
+        is_new = not rollout.is_observed(self.deployment)
+        return self.is_of_older_revision or (
+            is_new and owner.is_left_behind(self.replica_set, self.deployment)
+        )
 
     @property
     def may_be_successor(self) -> bool:

@@ -44,12 +44,15 @@ def read_revision(text: str | None) -> Revision:
 def is_older(replica_set: ReplicaSet, deployment: Deployment) -> bool:
     """Whether a rollout is known to be replacing the ReplicaSet's Pods.
 
+    One of the Deployment's own template isn't replaced, whatever its number: a rollout was undone, and
+    the number is of the time before, in the cluster or as it was read.
     A higher revision than the Deployment's is current: its controller numbers the ReplicaSet first.
     Where either is missing or can't be read nothing is known of a rollout; one that there is all
     the same holds ours up (:mod:`hooks.drain.progress`), so at worst it is followed by another.
     """
     own, newest = replica_set.revision, deployment.revision
-    return isinstance(own, int) and isinstance(newest, int) and own < newest
+    has_lower = isinstance(own, int) and isinstance(newest, int) and own < newest
+    return has_lower and is_left_behind(replica_set, deployment)
 
 
 def is_left_behind(replica_set: ReplicaSet, deployment: Deployment) -> bool:

@@ -92,4 +92,6 @@ def test_only_a_lower_revision_is_known_to_be_replaced(
     own: Revision, newest: Revision, *, older: bool
 ) -> None:
     replica_set = replace(REPLICA_SET, revision=own)
-    assert is_older(replica_set, replace(DEPLOYMENT, revision=newest)) is older
+    present = replace(DEPLOYMENT, revision=newest, template={"spec": "new"})
+    assert is_older(replica_set, present) is older
+    assert not is_older(replica_set, replace(present, template=replica_set.template))

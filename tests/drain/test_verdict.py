@@ -18,6 +18,7 @@ from tests.drain.things import (
     CASE,
     DEPLOYMENT,
     NOW,
+    OLDER,
     POD,
     REPLICA_SET,
     REVIEW,
@@ -186,7 +187,7 @@ OF_THE_DEPLOYMENT: list[tuple[str, Case, Verdict]] = [
     ),
     (
         "two ready, the older one of a rollout of ours",
-        tracked(ready=2, total=2, revision=2),
+        tracked(ready=2, total=2, **OLDER),
         allowed(Reason.SUCCESSOR_READY, about=WEB),
     ),
     ("two ready", deployment(ready=2), allowed(Reason.SUCCESSOR_READY, about=WEB)),
@@ -250,7 +251,7 @@ OF_THE_DEPLOYMENT: list[tuple[str, Case, Verdict]] = [
     ),
     (
         "adopted",
-        deployment(revision=2, rolled_for=NOW - TIMEOUT, last_pod_uid="pod-0"),
+        deployment(**OLDER, rolled_for=NOW - TIMEOUT, last_pod_uid="pod-0"),
         ADOPTS,
     ),
     (
@@ -418,26 +419,33 @@ def test_what_is_for_another_pod_does_not_use_up_a_pods_own_time() -> None:
 def test_a_pod_that_nothing_replaces_and_that_we_never_asked_for_begins_anew() -> None:
     remembered = Remembered(NOW - TIMEOUT)
     assert decided(replace(CASE, remembered=remembered)).reason is Reason.ROLLOUT_REQUESTED
-    older = replace(deployment(revision=2), remembered=remembered)
+    older = replace(deployment(**OLDER), remembered=remembered)
     assert decided(older).reason is Reason.ROLLOUT_TIMED_OUT
     assert decided(replace(UNNUMBERED, remembered=remembered)).reason is Reason.ROLLOUT_TIMED_OUT
 
 
 def test_a_rollout_of_ours_whose_tracking_was_taken_away_is_adopted() -> None:
     remembered = Remembered(NOW, recorded=True)
-    older = replace(deployment(revision=2), remembered=remembered)
+    older = replace(deployment(**OLDER), remembered=remembered)
     assert decided(older).reason is Reason.ROLLOUT_ADOPTED
     assert decided(replace(UNNUMBERED, remembered=remembered)).reason is Reason.ROLLOUT_ADOPTED
 
 
-def test_a_rollout_that_was_undone_replaces_nothing_though_it_is_numbered_still() -> None:
-    undone = {"generation": 3, "revision": 2}
-    assert decided(deployment(**undone)).reason is Reason.ROLLOUT_REQUESTED
-    assert decided(deployment(**undone, ready=2)).reason is Reason.ROLLOUT_REQUESTED
-    assert decided(tracked(**undone, ready=2)).reason is Reason.ROLLOUT_IN_PROGRESS
-    remembered = Remembered(NOW, recorded=True)
-    ours = replace(deployment(**undone), remembered=remembered)
+@pytest.mark.parametrize("generation", [2, 3])
+def test_a_rollout_that_was_undone_replaces_nothing_though_it_is_numbered_still(
+    generation: int,
+) -> None:
+    """Its controller hasn't observed that yet, or the ReplicaSet was read before it was renumbered."""
+    undone = deployment(generation=generation, revision=2)
+    assert decided(undone).reason is Reason.ROLLOUT_REQUESTED
+    ours = replace(undone, remembered=Remembered(NOW, recorded=True))
     assert decided(ours).reason is Reason.ALREADY_ROLLED
+
+
+def test_of_two_that_are_ready_neither_goes_while_an_undone_rollout_is_not_observed() -> None:
+    undone = {"generation": 3, "revision": 2, "ready": 2}
+    assert decided(deployment(**undone)).reason is Reason.ROLLOUT_REQUESTED
+    assert decided(tracked(**undone)).reason is Reason.ROLLOUT_IN_PROGRESS
 
 
 def test_a_timeout_of_its_own_counts_for_what_is_remembered() -> None:

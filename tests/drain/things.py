@@ -56,6 +56,8 @@ DEPLOYMENT: Final = Deployment(
     ready=1,
     revision=1,
 )
+OLDER: Final = {"revision": 2, "template": {"spec": "new"}}
+"""What a Deployment has by which the Pod is known to be replaced."""
 CASE: Final = Case(REVIEW, TERMS, POD, REPLICA_SET, DEPLOYMENT)
 TRACKED: Final = replace(DEPLOYMENT, restarted_at=NOW, last_pod_uid="pod-a")
 
