@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from hooks.verdict.checks import ALWAYS, AT_THE_END, IN_THEIR_TIME, SINGLETONS
+from hooks.verdict.checks import ALWAYS, AT_THE_END, IN_THEIR_TIME, ROOM, SINGLETONS
 from tests.support.mutants import (
     DRAIN_MUTANTS,
     MORE_MUTANTS,
@@ -32,7 +32,7 @@ def test_each_mutant_can_be_made(mutant: Mutant, tmp_path: Path) -> None:
 
 def test_each_mutant_is_to_be_found_by_a_check_that_exists() -> None:
     assert {mutant.found_by for mutant in MUTANTS} <= {check.__name__ for check in ALWAYS}
-    every = {check.__name__ for check in (*ALWAYS, *AT_THE_END, *IN_THEIR_TIME)}
+    every = {check.__name__ for check in (*ALWAYS, *AT_THE_END, *IN_THEIR_TIME, *ROOM)}
     assert {mutant.found_by for mutant in MORE_MUTANTS} <= every
     of_drains = {check.__name__ for check in SINGLETONS}
     assert {mutant.found_by for mutant in DRAIN_MUTANTS} <= of_drains

@@ -28,6 +28,7 @@ from hooks.verdict.operators import forbidden_stay, operators_marks_kept
 from hooks.verdict.order import cooldown_kept, earliest_first
 from hooks.verdict.protection import protected_meanwhile
 from hooks.verdict.rollouts import one_rollout_each, tracking_ends
+from hooks.verdict.room import room_held
 from hooks.verdict.rotations import Rotation
 from hooks.verdict.shapes import readable
 from hooks.verdict.singletons import ready_endpoint_remains, ready_pod_remains, singletons_there
@@ -58,6 +59,8 @@ IN_THEIR_TIME: tuple[Check, ...] = (
 
 SUPPOSED: tuple[Check, ...] = (budgets_there,)
 """What must have been there for a pass to mean anything, where somebody says that it was."""
+ROOM: tuple[Check, ...] = (room_held,)
+"""What holds where nothing comes to a node any more once it is cordoned."""
 SINGLETONS: tuple[Check, ...] = (
     ready_pod_remains,
     ready_endpoint_remains,
@@ -104,7 +107,7 @@ def judge(
 
     ``operator`` are the marks that operators set themselves, which are to be left alone; ``also`` is
     what was promised besides (:data:`SUPPOSED`: that there was something to judge by;
-    :data:`SINGLETONS`).
+    :data:`ROOM`, :data:`SINGLETONS`).
     """
     understood, problems = readable(changes)
     case = Case(understood, pool, tuple(operator))

@@ -17,6 +17,7 @@ from pydantic import AfterValidator, Field, TypeAdapter, ValidationError
 from typing_extensions import TypedDict
 
 from hooks.verdict.history import Change
+from hooks.verdict.room import parse_amount
 from hooks.verdict.times import parse_duration, parse_time
 from hooks.verdict.windows import DAYS, parse_clock
 
@@ -53,10 +54,16 @@ def _zone(text: str) -> str:
     return text
 
 
+def _quantity(text: int | str) -> int | str:
+    parse_amount(text)
+    return text
+
+
 _Labels = dict[str, str]
 _Name = Annotated[str, Field(min_length=1)]
 _Time = Annotated[str, AfterValidator(_time)]
 _Clock = Annotated[str, AfterValidator(_clock)]
+_Quantity = Annotated[int | str, AfterValidator(_quantity)]
 _Amount = Annotated[int, Field(ge=0)] | Annotated[str, Field(pattern=r"^[0-9]{1,9}%$")]
 
 
@@ -117,8 +124,17 @@ class _Node(_Object, total=False):
     status: _Conditions
 
 
+class _Resources(TypedDict, total=False):
+    requests: dict[str, _Quantity]
+
+
+class _Container(TypedDict, total=False):
+    resources: _Resources
+
+
 class _PodSpec(TypedDict, total=False):
     nodeName: str
+    containers: list[_Container]
 
 
 class _PodStatus(_Conditions, total=False):
@@ -136,6 +152,7 @@ class _ClaimSpec(TypedDict, total=False):
 
 class _ClaimStatus(_Conditions, total=False):
     nodeName: str
+    allocatable: dict[str, _Quantity]
 
 
 class _ClaimMetadata(_Identity):

@@ -173,8 +173,19 @@ MORE_MUTANTS = (
             ),
         ),
     ),
+    Mutant(
+        "the placeholder asks for nothing",
+        "room_held",
+        (
+            Substitution(
+                "rotation/placeholder.py",
+                '"resources": _resources(requests),',
+                '"resources": _resources({}),',
+            ),
+        ),
+    ),
 )
-"""More faults, which only a history with its operators' marks can show."""
+"""More faults, which only the history of the demo can show: its marks of operators, its Pods."""
 
 DRAIN_MUTANTS = (
     Mutant(

@@ -24,10 +24,10 @@ MOST_OF_A_KIND: Final = 3
 
 PASSED: Final = (
     "PASS: {} replaced before their deadlines, inside the windows, those with the nearest deadline "
-    "first, one at a time with the cooldown between, each one's successor first; the only Pod of a "
-    "Deployment went after its successor was Ready; no budget was broken, no mark is left, and what "
-    "operators had marked was left alone. Not judged: the protection of a successor before the old "
-    "node's deletion, and pauses after failures."
+    "first, one at a time with the cooldown between, each one's successor first, with room for all "
+    "its Pods; the only Pod of a Deployment went after its successor was Ready; no budget was "
+    "broken, no mark is left, and what operators had marked was left alone. Not judged: the "
+    "protection of a successor before the old node's deletion, and pauses after failures."
 )
 
 

@@ -29,7 +29,7 @@ from hooks.sandbox.embedded import EmbeddedCluster
 from hooks.sandbox.objects import Obj, annotations_of
 from hooks.sandbox.store.kinds import NODEPOOLS, SERVED
 from hooks.verdict.case import OperatorMark
-from hooks.verdict.checks import SINGLETONS, SUPPOSED, judge
+from hooks.verdict.checks import ROOM, SINGLETONS, SUPPOSED, judge
 from hooks.verdict.history import Change
 
 if TYPE_CHECKING:
@@ -48,7 +48,7 @@ AFTERMATH: Final = timedelta(minutes=5)
 AT_THE_LATEST: Final = world.LAST_DEADLINE + timedelta(minutes=45)
 UNTOLD: Final = frozenset({"Secret", "DecoratorController", "CompositeController"})
 """Kinds that stay out of the history: a token has no place in a file, nor has this run's port."""
-PROMISED: Final = (*SUPPOSED, *SINGLETONS)
+PROMISED: Final = (*SUPPOSED, *ROOM, *SINGLETONS)
 """What the verdict is to look at besides what always holds."""
 SETTINGS: Final = {"NODEROTATION_ROLLOUT_TIMEOUT": "5m"}
 """Of both servers: an eviction waits for less than the pool's terminationGracePeriod."""
