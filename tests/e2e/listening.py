@@ -60,7 +60,7 @@ def listening(
             plane,
             history,
             server,
-            crowded=False,
+            crowded=True,
             url=server.url,
             token=installation.token,
             heard=heard,

@@ -103,6 +103,17 @@ class Story(Steps):
         self.stage.pause(SETTLED_FOR)
         self.catch_up()
 
+    def dismiss_superfluous(self) -> None:
+        """Where others are, delete each node too many that a lost race has brought, as people would."""
+        lost = set(self._superfluous())
+        for claim in lost:
+            self.stage.api.delete("NodeClaim", claim)
+        self.stage.wait_until(
+            f"nodes too many of {self.pool} are gone",
+            lambda: not lost & set(self.world.claims()) and self.is_at_rest(),
+        )
+        self.catch_up()
+
     def rest(self) -> None:
         """Wait until nothing is under way."""
         self.stage.wait_until(f"{self.pool} is at rest", self.is_at_rest)
@@ -136,14 +147,17 @@ class Story(Steps):
         ``operator`` are the marks that the scenario set as an operator. Where others slow the
         cluster down, a node too many is forgiven when the race of :mod:`.superfluous` brought it.
         """
-        lost = superfluous(self.changes, self.pool).values() if self.stage.crowded else ()
-        fair = without_claims(self.changes, lost)
+        fair = without_claims(self.changes, self._superfluous())
         found: list[str] = []
         for check in EVERYTHING:
             told = fair if check in COUNTING else self.changes
             case = Case(told, self.pool, tuple(operator))
             found += map(str, violations(case, () if check in without else (check,)))
         return [one for one in found if not any(text in one for text in excused)]
+
+    def _superfluous(self) -> list[str]:
+        """The nodes too many that may be forgiven."""
+        return list(superfluous(self.changes, self.pool).values()) if self.stage.crowded else []
 
     def brought(self, after: int = 0) -> list[str]:
         """The NodeClaims that Karpenter has made since the first rotation began."""

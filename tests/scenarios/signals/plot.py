@@ -25,11 +25,8 @@ BRIEF = "-brief"
 LIFETIME = 100.0
 HELD = "noderotation-e2e/held"
 SOME_WEEKS = "480h"
-TWO_NODES = {"cpu": "8"}
-"""The limits of a pool: room for a node and its successor. Karpenter brings no node too many where
-others open its batch (:mod:`tests.scenarios.superfluous`), which would change what is told."""
-ONE_NODE = Shape(stateful=0, lifetime=SOME_WEEKS, grace="10s", limits=TWO_NODES)
-EXPIRES_SOON = Shape(stateful=0, lifetime=f"{LIFETIME:.0f}s", limits=TWO_NODES)
+ONE_NODE = Shape(stateful=0, lifetime=SOME_WEEKS, grace="10s")
+EXPIRES_SOON = Shape(stateful=0, lifetime=f"{LIFETIME:.0f}s")
 DIES_AFTER = {"noderotation-e2e/dies-after": "30m"}
 """KWOK's kubelet lets such a Pod terminate for that long; the embedded one minds finalizers."""
 IN_BETWEEN = "blockers=no Pod is held"
@@ -136,7 +133,7 @@ class Signals:
         self._comes("it has failed", {"retry_count": 1.0, "reason": "NoCandidate"})
         story.world.register_after("0s")
         story.state("pending", claim, after=failed.revision)
-        story.finish()
+        self._finish(claim)
         self._comes("it was rotated", {"reason": "NoCandidate"})
 
     def _a_drain_gets_stuck_while_another_node_expires(self) -> None:
@@ -152,7 +149,7 @@ class Signals:
         self._comes("the drain is stuck", {"drain_stuck": 1.0, "reason": "DrainStuck"})
         self._let_go("Pod", pod, NAMESPACE, dict.fromkeys(DIES_AFTER))
         self._let_go("Node", node)
-        story.finish([claim])
+        self._finish(claim)
         self._comes("it is over", {"reason": "NoCandidate"})
 
     def _a_node_expires(self) -> None:
@@ -180,6 +177,11 @@ class Signals:
         self._comes("nobody governs any more", {"reason": "NoPolicy"})
         self.stage.wait_until("the placeholder is gone", story.no_placeholder)
         story.catch_up()
+
+    def _finish(self, claim: str) -> None:
+        """Wait for the end, and see to it that the next scene finds one node."""
+        self.story.finish([claim])
+        self.story.dismiss_superfluous()
 
     def _comes(self, what: str, expected: dict[str, str | float]) -> None:
         """Wait until the gauges have these values, and let all come to rest; keep what is shown."""

@@ -13,6 +13,7 @@ from hooks.verdict.history import Change
 from hooks.verdict.questions import POOL_LABEL, label, node_of
 from tests.scenarios.reports import OURS
 from tests.scenarios.stage import Object
+from tests.scenarios.superfluous import superfluous, without_claims
 
 MOMENT = r"\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d(\.\d+)?Z"
 SPAN = r"\b(\d+[dhms])+\b"
@@ -20,15 +21,21 @@ UNTOLD = frozenset({"ts", "level", "event", "request_id", "nodepool", "nodeclaim
 """Keys of a line that stand before its own, or are of no use here."""
 NOT_OURS = frozenset({"message", "requests", "passed_over", "skipped"})
 """Keys whose values are the cluster's: a scheduler's words, sizes of machines, counts of Pods."""
+POOL_LEVEL = "no candidate"
+"""The line that tells of the pool's own level."""
 COUNTED = ("noderotation_completed_total", "noderotation_forceful_fallback_total")
 MEASURED = "noderotation_duration_seconds_count"
 
 
 def words(changes: Sequence[Change], pool: str) -> Callable[[str], str]:
-    """A function that puts roles for the names of a pool, and types for times, into a text."""
+    """A function that puts roles for the names of a pool, and types for times, into a text.
+
+    Claims are numbered as they come, but for those that a lost race has brought.
+    """
     names: dict[str, str] = {}
     pods: set[str] = set()
-    for change in sorted(changes, key=lambda one: one.revision):
+    fair = without_claims(changes, superfluous(changes, pool).values())
+    for change in sorted(fair, key=lambda one: one.revision):
         thing = change.object
         if change.kind == "NodeClaim" and label(thing, POOL_LABEL) == pool:
             number = sum(role.startswith("claim") for role in names.values()) + 1
@@ -70,15 +77,22 @@ def events(changes: Sequence[Change], pool: str) -> list[str]:
 
 
 def lines(log: Iterable[Object], changes: Sequence[Change], pool: str) -> list[str]:
-    """Each line about the pool; what only differs in the cluster's own words is told once."""
+    """Each line about the pool; what only differs in the cluster's own words is told once.
+
+    For the level of the pool itself that also holds across a rotation, which has lines of its own.
+    """
     put = words(changes, pool)
     told: list[str] = []
+    level = ""
     for line in log:
         if line.get("nodepool") != pool and line["level"] != "error":
             continue
         text = put(_line(line))
-        if told[-1:] != [text]:
-            told.append(text)
+        if text in (level, *told[-1:]):
+            continue
+        told.append(text)
+        if line["event"] == POOL_LEVEL:
+            level = text
     return told
 
 

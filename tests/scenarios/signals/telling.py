@@ -9,12 +9,11 @@ from dataclasses import replace
 
 from tests.scenarios.signals.expected import HEARD, MOMENTS
 from tests.scenarios.signals.plot import Heard, Signals
+from tests.scenarios.signals.retelling import POOL_LEVEL
 from tests.scenarios.stage import ListeningStage
 
 AFTERMATH = 5.0
 """Seconds that are watched after all calls were made once more."""
-POOL_LEVEL = "no candidate"
-"""The line that tells of the pool's own level: an old call may bring back an old level."""
 LEVELS = (POOL_LEVEL, "placeholder created", "placeholder unschedulable", "drain stuck")
 """All lines that tell of a level: a new process knows nothing of those of the last one."""
 
@@ -34,6 +33,7 @@ def tell_and_repeat(stage: ListeningStage) -> None:
     objects, calls = signals.objects(), stage.syncs()
     assert len(calls) > len(HEARD[0].lines)
 
+    # An old call may bring back an old level of the pool.
     assert {stage.send(call) for call in calls} == {200}
     stage.pause(AFTERMATH)
     assert without(signals.heard(), POOL_LEVEL) == without(HEARD, POOL_LEVEL)
