@@ -148,11 +148,14 @@ class Facts:
     def has_ready_successor(self) -> bool:
         """Whether the other one that is ready can be relied on.
 
-        While its controller hasn't observed the spec, the status may still count a Pod that is about
-        to go, after an autoscaler went from two to one; one that is being replaced can go first.
+        A Pod that is being replaced can go once an updated one must be ready: the other one may be
+        of an older revision, too, and about to go, after somebody rolled out on top of a rollout.
+        For any other, while its controller hasn't observed the spec, the status may still count a
+        Pod that is about to go, after an autoscaler went from two to one.
         """
-        is_sure = rollout.is_observed(self.deployment) or self.is_of_older_revision
-        return self.has_two_ready and is_sure
+        if self.is_of_older_revision:
+            return self.has_two_ready and rollout.has_ready_update(self.deployment)
+        return self.has_two_ready and rollout.is_observed(self.deployment)
 
     @property
     def is_of_older_revision(self) -> bool:

@@ -83,6 +83,11 @@ def is_settled(deployment: Deployment) -> bool:
     return is_observed(deployment) and deployment.updated == deployment.total
 
 
+def has_ready_update(deployment: Deployment) -> bool:
+    """Whether one of the ready Pods must have the present template: more are than have an older one."""
+    return deployment.ready > deployment.total - deployment.updated
+
+
 def is_complete(deployment: Deployment) -> bool:
     """Whether the rollout is over: every Pod is updated and ready, and none is too many."""
     counts = {deployment.updated, deployment.ready, deployment.total}

@@ -226,6 +226,26 @@ def test_a_successor_that_somebody_rolls_over_still_waits_for_the_old_one() -> N
     assert cluster.ready_pods == [successor]
 
 
+def test_another_pod_that_is_about_to_go_as_well_is_no_successor() -> None:
+    cluster = Cluster()
+    (old,) = cluster.pods
+    ask(cluster, old)
+    sync(cluster)
+    cluster.control()
+    cluster.replicate()
+    between = cluster.pods[-1]
+    cluster.specify((2, None))
+    # Not ready yet, so its ReplicaSet is scaled down; then it gets ready all the same.
+    cluster.control()
+    cluster.start(between)
+    assert cluster.ready_pods == [old, between]
+    assert ask(cluster, old) is Reason.ROLLOUT_IN_PROGRESS
+    cluster.replicate()
+    assert cluster.ready_pods == [old]
+    grow(cluster)
+    assert ask(cluster, old) is Reason.SUCCESSOR_READY
+
+
 def test_gitops_that_reverts_every_minute_sees_one_rollout_and_no_loop() -> None:
     cluster = Cluster()
     (old,) = cluster.pods

@@ -190,7 +190,7 @@ OF_THE_DEPLOYMENT: list[tuple[str, Case, Verdict]] = [
         tracked(ready=2, total=2, **OLDER),
         allowed(Reason.SUCCESSOR_READY, about=WEB),
     ),
-    ("two ready", deployment(ready=2), allowed(Reason.SUCCESSOR_READY, about=WEB)),
+    ("two ready", deployment(ready=2, total=2), allowed(Reason.SUCCESSOR_READY, about=WEB)),
     (
         "tracking was cleared",
         deployment(last_pod_uid="pod-a"),
@@ -440,6 +440,22 @@ def test_a_rollout_that_was_undone_replaces_nothing_though_it_is_numbered_still(
     assert decided(undone).reason is Reason.ROLLOUT_REQUESTED
     ours = replace(undone, remembered=Remembered(NOW, recorded=True))
     assert decided(ours).reason is Reason.ALREADY_ROLLED
+
+
+@pytest.mark.parametrize(
+    ("total", "updated", "reason"),
+    [
+        (2, 0, Reason.ROLLOUT_IN_PROGRESS),
+        (2, 1, Reason.SUCCESSOR_READY),
+        (3, 1, Reason.ROLLOUT_IN_PROGRESS),
+        (3, 2, Reason.SUCCESSOR_READY),
+    ],
+)
+def test_an_old_pod_goes_once_one_of_those_that_are_ready_must_be_updated(
+    total: int, updated: int, reason: Reason
+) -> None:
+    case = tracked(**OLDER, ready=2, total=total, updated=updated)
+    assert decided(case).reason is reason
 
 
 def test_of_two_that_are_ready_neither_goes_while_an_undone_rollout_is_not_observed() -> None:
