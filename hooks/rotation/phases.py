@@ -154,12 +154,13 @@ def decide(obs: Observation, reader: Reader) -> Decision:
     """
     view = View(obs, reader)
     decision = _first_match(view)
+    undoing, forgotten = orphans(view)
     lines, malformed = unreadable(obs)
     short = short_leads(view)
     return replace(
         decision,
-        writes=orphans(view) + decision.writes,
-        reports=lines + decision.reports,
+        writes=undoing + decision.writes,
+        reports=lines + forgotten + decision.reports,
         announcements=(*decision.announcements, *malformed, *conditions(view, decision, short)),
         figures=figures(view, decision, short),
     )

@@ -14,6 +14,7 @@ from tests.support.world import GRACE, NOW, YOUNG, E, World, node, nodeclaim, no
 EDGE = "2026-11-17T20:09:00Z"
 """Created then, a claim's lead time (2 * 24h + 9m of its 336h) begins exactly at NOW."""
 HELD = ("malformed state", "no candidate")
+FORGOTTEN = ("forgotten attempt failed", "no candidate")
 TAINT = {"key": names.DISRUPTED_TAINT, "effect": "NoSchedule"}
 
 
@@ -192,12 +193,12 @@ STATE = (
     _none(
         "pending-without-an-anchor", "row 18: a forgotten attempt is failed",
         _only(nodeclaim("old", {"state": "pending", "started-at": STARTED,
-                                "surge-claim": "new"})), "inFlight",
+                                "surge-claim": "new"})), "inFlight", log=FORGOTTEN,
         writes=(claim("old", f"state=failed failed-at={NOW} -started-at -surge-claim"),),
     ),
     _none(
         "draining-without-an-anchor", "row 18: a forgotten attempt is failed",
-        _only(nodeclaim("old", {"state": "draining"})), "inFlight",
+        _only(nodeclaim("old", {"state": "draining"})), "inFlight", log=FORGOTTEN,
         writes=(claim("old", f"state=failed failed-at={NOW}"),),
     ),
     Case("draining-without-an-anchor-but-going", "one at a time, also when an anchor was lost",

@@ -84,7 +84,7 @@ NODES = (
     Case("stray-claim-beside-a-surge", "row 18 beside row 3: a forgotten attempt is failed",
          where(listed(), lambda w: w.claims.__setitem__(1, nodeclaim(
              "young", PENDING, created="2026-11-27T20:00:00Z"))),
-         "3", Reason.SURGE_PENDING, listed=KEPT, log=SELECTED,
+         "3", Reason.SURGE_PENDING, listed=KEPT, log=("forgotten attempt failed", *SELECTED),
          writes=(claim("young", f"state=failed failed-at={NOW} -started-at"),)),
     Case("stray-claim-that-is-the-anchor-by-now", "row 18 looks at the anchor live",
          where(pending(), lambda w: setattr(w, "pool", nodepool())), "idle", Reason.NO_CANDIDATE,
@@ -163,7 +163,8 @@ GO += (
 NAMESAKES = (
     Case("pending-namesake", "the anchored claim is gone; its namesake is a stray (row 18)",
          where(pending(), lambda w: w.claims[0]["metadata"].update(uid=uid_of("twin"))), "10",
-         Reason.ROTATION_EXPIRED, log=("rotation expired",), annotations=CLEAR,
+         Reason.ROTATION_EXPIRED, log=("forgotten attempt failed", "rotation expired"),
+         annotations=CLEAR,
          writes=(claim("old", f"state=failed failed-at={NOW} -started-at"),
                  unfreeze("old", cordoned=True), event("RotationExpired"))),
     Case("absorbed-with-a-gone-surge-claim", "a surge-claim that is gone has no Node to unfreeze",
