@@ -19,7 +19,9 @@ from hooks.verdict.questions import SURGE_FOR, is_leaving, label, node_of, place
 FINISHED = ("Succeeded", "Failed")
 COMES_ANEW = ("DaemonSet", "Node")
 """Owners whose Pods every node has of its own."""
-_AMOUNT = re.compile(r"([0-9]{1,20}(?:\.[0-9]{0,20})?)(n|u|m|k|[KMGTPE]i?|[eE][+-]?[0-9]{1,2})?")
+_AMOUNT = re.compile(
+    r"([0-9]{1,20}(?:\.[0-9]{0,20})?|\.[0-9]{1,20})([numkMGTPE]|[KMGTPE]i|[eE][+-]?[0-9]{1,2})?"
+)
 _TENS = {"n": -9, "u": -6, "m": -3, "": 0, "k": 3, "M": 6, "G": 9, "T": 12, "P": 15, "E": 18}
 _TWOS = {"Ki": 10, "Mi": 20, "Gi": 30, "Ti": 40, "Pi": 50, "Ei": 60}
 

@@ -115,7 +115,7 @@ def test_it_is_judged_where_it_was_promised() -> None:
 @pytest.mark.parametrize(
     ("text", "amount"),
     [
-        ("2", 2), (3, 3), ("1.", 1), ("0.5", Fraction(1, 2)), ("1500m", Fraction(3, 2)),
+        ("2", 2), (3, 3), ("1.", 1), (".5", Fraction(1, 2)), ("1500m", Fraction(3, 2)),
         ("100n", Fraction(1, 10**7)), ("5u", Fraction(1, 200_000)), ("1k", 1000), ("1E", 10**18),
         ("1.5Gi", 3 * 2**29), ("1e3", 1000), ("12E-1", Fraction(6, 5)),
     ],
@@ -124,7 +124,9 @@ def test_amounts(text: Any, amount: Any) -> None:
     assert parse_amount(text) == amount
 
 
-@pytest.mark.parametrize("text", ["", "m", "-1", "1Kib", "1e", "1 Gi", "9" * 21, "1e100"])
+@pytest.mark.parametrize(
+    "text", ["", ".", "m", "-1", "1Kib", "1K", "1e", "1 Gi", "9" * 21, "1e100"]
+)
 def test_no_amounts(text: str) -> None:
     with pytest.raises(ValueError, match="is no amount"):
         parse_amount(text)
