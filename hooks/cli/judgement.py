@@ -83,8 +83,9 @@ def _meaning(entry: Figures) -> str:
     span = "24h" if schedule.continuous else "window"
     due = f"a node comes due at age {format_people(age)}"
     if lifetime is not None:
-        sure = max(schedule.chances or 0, 0)
-        due += f", is sure of {_count(sure, 'window')}, and expires at {format_people(lifetime)}"
+        sure = f"is sure of {_count(max(schedule.chances or 0, 0), 'window')}"
+        finds = "finds the window always open" if schedule.continuous else sure
+        due += f", {finds}, and expires at {format_people(lifetime)}"
     return f"{due}; {_count(schedule.capacity, 'rotation')} can start in each {span}"
 
 

@@ -122,8 +122,9 @@ def _told(policy: Policy, now: datetime, ahead: timedelta) -> str:
         lines.append("  suspended (spec.suspend): nothing starts, open or not")
     if policy.dry_run:
         lines.append("  dry run (spec.dryRun): nothing starts, open or not")
-    period = format_people(window_figures(policy.windows, now).period)
-    lines.append(f"  P {period} (longest time from one opening to the next)")
+    figures = window_figures(policy.windows, now)
+    what = "it never closes" if figures.continuous else "longest time from one opening to the next"
+    lines.append(f"  P {format_people(figures.period)} ({what})")
     lines += [_line(policy, entry) for entry in _coming(policy, now, ahead)]
     return "\n".join(lines)
 

@@ -125,11 +125,14 @@ def warnings_of_age(policy: Policy, schedule: Schedule) -> Iterator[Finding]:
     """Whether A and G, which are feasible, are wise."""
     lifetime, age, chances = schedule.expire_after, schedule.age_threshold, schedule.chances
     if age is not None and age < schedule.period:
+        levers = "raise expireAfter, add windows, or lower minRotationChances"
+        if policy.age_threshold is not None:
+            levers = "raise ageThreshold, or add windows"
         yield warning(
             Code.A_VERY_AGGRESSIVE,
             f"ageThreshold A = {format_people(age)} is shorter than the window period P = "
             f"{format_people(schedule.period)}, so nodes are renewed at almost every window: "
-            "raise expireAfter, add windows, or lower minRotationChances",
+            f"{levers}",
         )
     if policy.age_threshold is None or lifetime is None or chances is None:
         return

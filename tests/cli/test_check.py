@@ -287,7 +287,7 @@ def test_windows_that_never_close() -> None:
     assert told(always, pool())[1:3] == [
         "  P 1m, t_rot 1h17m, A 13d22h41m, C 58, G 2",
         (
-            "  a node comes due at age 13d22h41m, is sure of 2 windows, and expires at 14d; "
+            "  a node comes due at age 13d22h41m, finds the window always open, and expires at 14d; "
             "58 rotations can start in each 24h"
         ),
     ]

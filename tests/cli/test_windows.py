@@ -124,6 +124,12 @@ def test_state_for_people(text: str, at: str, state: str) -> None:
     assert shown(text, at).splitlines()[0] == f"policy nights: {state}"
 
 
+def test_what_never_closes_has_no_time_between_openings() -> None:
+    assert shown(policy(ALWAYS), "2026-12-06T12:59:15Z").splitlines()[1] == (
+        "  P 1m (it never closes)"
+    )
+
+
 EXCLUSIONS = """
   exclusions:
     - {start: 2026-12-06T12:00:00Z, end: 2026-12-06T12:30:00Z, reason: release}

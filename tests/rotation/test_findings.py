@@ -273,7 +273,7 @@ def test_a_fatal_finding_hides_no_other_setting() -> None:
             replace(POOL, expire_after=None),
             "AVeryAggressive",
             "ageThreshold A = 3d is shorter than the window period P = 4d, so nodes are renewed at "
-            "almost every window: raise expireAfter, add windows, or lower minRotationChances",
+            "almost every window: raise ageThreshold, or add windows",
             id="explicit A below P, without E",
         ),
         pytest.param(
