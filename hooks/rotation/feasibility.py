@@ -125,9 +125,10 @@ def warnings_of_age(policy: Policy, schedule: Schedule) -> Iterator[Finding]:
     """Whether A and G, which are feasible, are wise."""
     lifetime, age, chances = schedule.expire_after, schedule.age_threshold, schedule.chances
     if age is not None and age < schedule.period:
-        levers = "raise expireAfter, add windows, or lower minRotationChances"
-        if policy.age_threshold is not None:
-            levers = "raise ageThreshold, or add windows"
+        raised = "expireAfter" if policy.age_threshold is None else "ageThreshold"
+        levers = f"raise {raised}, or add windows"
+        if policy.age_threshold is None and policy.chances > 1:
+            levers = "raise expireAfter, add windows, or lower minRotationChances"
         yield warning(
             Code.A_VERY_AGGRESSIVE,
             f"ageThreshold A = {format_people(age)} is shorter than the window period P = "

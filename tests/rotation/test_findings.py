@@ -469,6 +469,15 @@ def test_limits_without_room(limit: dict[str, int], used: dict[str, int], *, is_
     assert told == (["NoHeadroom"] if is_told else [])
 
 
+def test_one_chance_cannot_be_lowered() -> None:
+    least = replace(SEED, chances=1)
+    finding = found(least, replace(POOL, expire_after=span(7)))[-1]
+    assert (finding.code, finding.message.rpartition(": ")[2]) == (
+        "AVeryAggressive",
+        "raise expireAfter, or add windows",
+    )
+
+
 def test_arrival_of_a_union_that_never_closes_counts_by_the_day() -> None:
     # A = 14d - 1h19m; 58 starts fit in a day, 800 nodes are 57.4 a day, 1000 are 71.7.
     policy = replace(SEED, windows=ALWAYS)
