@@ -7,6 +7,7 @@ leave open: docs/decisions/0009.
 
 from __future__ import annotations
 
+import hashlib
 from collections.abc import Callable
 from dataclasses import dataclass, replace
 from datetime import timedelta
@@ -15,7 +16,7 @@ from typing import Final
 from hooks import names
 from hooks.drain.consequences import impossible, triggered
 from hooks.drain.facts import is_opted_out
-from hooks.drain.model import Deployment, Terms
+from hooks.drain.model import Deployment, Terms, Unreadable
 from hooks.drain.reasons import Outcome, Stage
 from hooks.drain.rollout import is_complete, is_settled, obstacle
 from hooks.drain.tracking import (
@@ -111,7 +112,7 @@ def _left(view: View) -> timedelta:
 
 def _clears(outcome: Outcome) -> Callable[[View], Step]:
     def cleared(view: View) -> Step:
-        key = f"{view.deployment.uid} {_since(view)} {outcome}"
+        key = f"{view.deployment.uid} {_since(view) or _unusable(view)} {outcome}"
         return Step(clear=True, ending=Ending(outcome, key))
 
     return cleared
@@ -157,6 +158,14 @@ def _rolls(view: View) -> Step:
 def _since(view: View) -> str:
     since = view.tracking.since
     return format_stamp(since) if since else ""
+
+
+def _unusable(view: View) -> str:
+    """A short word for a value that is no use: another one later is another end."""
+    value = view.deployment.restarted_at
+    if isinstance(value, Unreadable):
+        return hashlib.sha256(value.text.encode(errors="surrogatepass")).hexdigest()[:16]
+    return format_stamp(value) if value else ""
 
 
 def _took(view: View) -> timedelta:

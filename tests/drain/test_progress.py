@@ -169,10 +169,19 @@ def test_what_is_out_of_scope_is_cleared_silently() -> None:
 
 def test_tracking_that_is_no_good_is_removed_and_told() -> None:
     unreadable = replace(TRACKED, restarted_at=Unreadable("soon"))
-    expected = cleared(Stage.TRACKING_UNREADABLE, Outcome.UNREADABLE, "")
+    # That end is known again by a hash of what stood there, which may be long.
+    expected = cleared(Stage.TRACKING_UNREADABLE, Outcome.UNREADABLE, "4a754148b88a68e1")
     assert at(unreadable) == replace(expected, findings=findings(unreadable, TERMS))
     ahead = replace(TRACKED, restarted_at=NOW + timedelta(days=1))
+    expected = cleared(Stage.TRACKING_UNREADABLE, Outcome.UNREADABLE, "2026-11-30T20:00:49Z")
     assert at(ahead) == replace(expected, findings=findings(ahead, TERMS))
+
+
+def test_two_values_that_are_no_use_are_two_ends() -> None:
+    far = NOW + timedelta(days=1)
+    values = (Unreadable(""), Unreadable("soon"), Unreadable("\ud800"), far, far + SECOND)
+    ends = {at(replace(TRACKED, restarted_at=value)).ending for value in values}
+    assert len(ends) == len(values)
 
 
 def test_an_invalid_timeout_is_told_and_the_default_counts() -> None:
