@@ -137,6 +137,4 @@ class EvictionReview:
         herald = Herald(self.within(math.inf), self.announced)
         with suppress(OutOfTime):
             for one in verdict.announcements:
-                if not herald.post(event_body(one)):
-                    # Where nothing can be tracked nobody else tells it; the Pod's next eviction does.
-                    self.announced.forget(one.name)
+                herald.post(event_body(one))

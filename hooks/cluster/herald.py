@@ -1,5 +1,8 @@
 """Creates Events, each once: what was announced is remembered, and a repeat costs no call.
 
+What an API server that isn't available didn't take is tried again when it is due again; one that it
+refuses is not, as it would be refused each time.
+
 Owns the memory, the limits and the shape of an Event of a rotation (that of a graceful drain is
 :mod:`hooks.cluster.drain`'s). What an Event is about and when it is due is decided in
 :mod:`hooks.rotation`. Source: design/rotation.md section 3 *Counting* and section 4.
@@ -13,7 +16,7 @@ from typing import Final, Protocol
 
 from hooks import names
 from hooks.cluster.answers import Json
-from hooks.cluster.errors import ClusterError, OutOfTime
+from hooks.cluster.errors import ClusterError, OutOfTime, Unavailable
 from hooks.cluster.verbs import EVENT_TIME
 from hooks.recent import Recent
 from hooks.rotation.durations import format_stamp
@@ -38,10 +41,15 @@ class EventApi(Protocol):
 
 
 class Announced:
-    """The names of the Events that this process created, or found there."""
+    """The names of the Events that this process created, found there or may not create.
+
+    Beside them, of which it has counted the transition: that happens once, also when an Event comes
+    only at the next attempt.
+    """
 
     def __init__(self) -> None:
         self._names: Recent[str, str] = Recent(LONGEST_MEMORY)
+        self._counted: Recent[str, str] = Recent(LONGEST_MEMORY)
 
     def knows(self, name: str) -> bool:
         """Whether it was announced; what is asked for stays in mind."""
@@ -51,9 +59,9 @@ class Announced:
         """Keep the name; False when it was known already."""
         return self._names.note(name, name) is None
 
-    def forget(self, name: str) -> None:
-        """Announce it again, if it is due again."""
-        self._names.forget(name)
+    def count(self, name: str) -> bool:
+        """Whether it has not been counted until now."""
+        return self._counted.note(name, name) is None
 
 
 class Herald:
@@ -101,10 +109,14 @@ class Herald:
             created: bool | None = api.create_event(body["metadata"]["namespace"], body)
         except OutOfTime:
             raise
+        except Unavailable:
+            created = None
         except ClusterError:
             created = None
-        first = self._announced.remember(name)
-        if created or (created is None and first):
+            self._announced.remember(name)
+        else:
+            self._announced.remember(name)
+        if created is not False and self._announced.count(name):
             self.counted.add(name)
         return created is not None
 

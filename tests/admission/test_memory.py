@@ -13,7 +13,7 @@ from hooks import names
 from hooks.admission import memory as module
 from hooks.admission.eviction import EvictionReview
 from hooks.admission.memory import Memory
-from hooks.cluster.errors import Refused
+from hooks.cluster.errors import Refused, Unavailable
 from hooks.drain.consequences import Verdict
 from hooks.drain.model import Case, Remembered, Review, Terms, Trouble
 from hooks.drain.reasons import Answer, Reason
@@ -280,11 +280,11 @@ def test_an_event_that_failed_is_told_by_the_next_eviction_and_then_no_more() ->
     asked = Asked()
     asked.become(deployment(spec__paused=True))
 
-    def refused(verb: str, _name: str) -> None:
+    def unavailable(verb: str, _name: str) -> None:
         if verb == "create events":
-            raise Refused(403, "events is forbidden")
+            raise Unavailable("no answer in time")
 
-    asked.live.fault = refused
+    asked.live.fault = unavailable
     assert asked.ask()["allowed"] is True
     assert list(asked.live.events) == []
     asked.live.fault = lambda _verb, _name: None

@@ -64,10 +64,9 @@ def test_a_replica_asks_once_and_counts_nothing() -> None:
     assert (calls, other.counted) == (["a", "a"], set())
 
 
-@pytest.mark.parametrize("error", [Unavailable("no answer in time"), Refused(403, "forbidden")])
-def test_a_failing_event_api_is_asked_once_a_pass_and_counts_once(error: ClusterError) -> None:
+def test_what_is_refused_is_asked_once_and_counts_once() -> None:
     live, announced = Live({}), Announced()
-    live.fault = raising(error)
+    live.fault = raising(Refused(403, "forbidden"))
     calls = asked(live)
     counted = []
     for _ in range(4):
@@ -75,6 +74,22 @@ def test_a_failing_event_api_is_asked_once_a_pass_and_counts_once(error: Cluster
         herald.tell([event("a"), event("b")])
         counted.append(herald.counted)
     assert (calls, counted) == (["a", "b"], [{"a"}, {"b"}, set(), set()])
+
+
+def test_while_events_are_not_available_a_pass_asks_once_and_none_is_lost() -> None:
+    live, announced = Live({}), Announced()
+    live.fault = raising(Unavailable("no answer in time"))
+    calls = asked(live)
+    counted = []
+    for number in range(4):
+        if number == 2:
+            live.fault = lambda _verb, name: calls.append(name)
+        herald = Herald(live, announced)
+        herald.tell([event("a"), event("b")])
+        counted.append(herald.counted)
+    # A transition counts when its Event fails, and not once more when it comes.
+    assert (calls, counted) == (["a", "a", "a", "b"], [{"a"}, set(), {"b"}, set()])
+    assert sorted(live.events) == ["a", "b"]
 
 
 def test_what_there_was_no_time_for_is_due_again() -> None:
@@ -150,6 +165,18 @@ def test_two_passes_at_once_count_a_failure_once() -> None:
     outer = Herald(live, announced)
     outer.announce(event("a"))
     assert (outer.counted, inner.counted) == (set(), {"a"})
+
+
+def test_an_event_that_landed_although_its_answer_was_lost_counts_once() -> None:
+    live, announced = Live({}), Announced()
+    Herald(live, Announced()).announce(event("a"))
+    live.fault = raising(Unavailable("no answer in time"))
+    first = Herald(live, announced)
+    first.announce(event("a"))
+    live.fault = lambda _verb, _name: None
+    again = Herald(live, announced)
+    again.announce(event("a"))
+    assert (first.counted, again.counted) == ({"a"}, set())
 
 
 def test_the_memory_is_bounded(monkeypatch: pytest.MonkeyPatch) -> None:

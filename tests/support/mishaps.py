@@ -111,7 +111,7 @@ class Run:
 
     def process(self, kind: type[NodePoolSync], known: Heard | None = None) -> NodePoolSync:
         """Give a new process of the hook, or one that remembers the same."""
-        announced = Heard(() if known is None else known.heard)
+        announced = Heard(known)
         return kind(settings_from({}), self.cluster.within, self.clock, announced=announced)
 
     def numbers(self) -> Counter[str]:

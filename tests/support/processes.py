@@ -6,7 +6,6 @@ Leaves to :mod:`tests.support.mishaps` when a process begins and dies.
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterable
 
 from typing_extensions import override
 
@@ -18,16 +17,25 @@ from tests.support.live import Json
 class Heard(Announced):
     """The memory of a process, which can be handed on."""
 
-    def __init__(self, heard: Iterable[str]) -> None:
+    def __init__(self, before: Heard | None) -> None:
         super().__init__()
-        self.heard: list[str] = []
-        for name in heard:
-            self.remember(name)
+        self.remembered: list[str] = []
+        self.noted: list[str] = []
+        if before is not None:
+            for name in before.remembered:
+                self.remember(name)
+            for name in before.noted:
+                self.count(name)
 
     @override
     def remember(self, name: str) -> bool:
-        self.heard.append(name)
+        self.remembered.append(name)
         return super().remember(name)
+
+    @override
+    def count(self, name: str) -> bool:
+        self.noted.append(name)
+        return super().count(name)
 
 
 def counters(metrics: Metrics) -> Counter[str]:
