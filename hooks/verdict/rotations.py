@@ -37,6 +37,10 @@ class Rotation:
     """The first change after which the successor was up."""
     successor: str = ""
     """The NodeClaim of the Node that was up then."""
+    held: Change | None = None
+    """The change after which a successor was up without a break, until the delete."""
+    host: str = ""
+    """The NodeClaim of that successor's Node."""
     deleted: Change | None = None
     gone: Change | None = None
     cleared: Change | None = None
@@ -73,16 +77,18 @@ def _follow(rotation: Rotation, moment: Moment, pool: str) -> None:
         rotation.cordoned = change if is_cordoned_for(change.object, claim) else None
     elif change.kind == "Pod" and rotation.placeholder is None:
         rotation.placeholder = change if any(placeholders(moment.world, claim)) else None
-    if rotation.placeholder is not None and rotation.ready is None:
+    if rotation.placeholder is not None and None in (rotation.ready, rotation.deleted):
         _follow_successor(rotation, moment, pool)
 
 
 def _follow_successor(rotation: Rotation, moment: Moment, pool: str) -> None:
     host = host_of(moment.world, rotation.claim)
     missing = missing_successor(moment.world, pool, rotation.claim, rotation.node)
-    if host is not None and missing is None:
-        rotation.ready = moment.change
-        rotation.successor = claim_of(moment.world, host["metadata"]["name"])
+    up = "" if host is None or missing else claim_of(moment.world, host["metadata"]["name"])
+    if up and rotation.ready is None:
+        rotation.ready, rotation.successor = moment.change, up
+    if rotation.deleted is None and up != rotation.host:
+        rotation.held, rotation.host = (moment.change, up) if up else (None, "")
 
 
 def _follow_claim(rotation: Rotation, change: Change) -> None:

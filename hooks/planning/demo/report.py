@@ -30,7 +30,7 @@ class Course:
     start: datetime
     end: datetime | None
     surge: timedelta | None
-    """From the anchor until the successor was up."""
+    """From the anchor until the successor was up, and stayed so."""
     drain: timedelta | None
     """From the deletion of the claim until it was gone."""
     total: timedelta | None
@@ -99,10 +99,10 @@ def _course(rotation: Rotation, start: datetime, windows: Sequence[Window]) -> C
     return Course(
         claim=rotation.claim,
         node=rotation.node,
-        successor=rotation.successor,
+        successor=rotation.host or rotation.successor,
         start=begun,
         end=None if total is None else begun + total,
-        surge=_between(rotation.anchored, rotation.ready),
+        surge=_between(rotation.anchored, rotation.held or rotation.ready),
         drain=_between(rotation.deleted, rotation.gone),
         total=total,
         window=next((one for one in windows if one.start <= begun < one.end), None),
