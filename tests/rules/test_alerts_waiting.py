@@ -75,8 +75,8 @@ def stalled(reason: str, span: str) -> Fired:
     return Fired(
         "NodeRotationNothingCompleted",
         "The window of NodePool api is open, and nothing is completed.",
-        f"For {span} NodePool api has had an open window and nodes to rotate, and no rotation was completed,"
-        f" though one may not take that long. Reason of the last pass: {reason}.",
+        f"For {span} NodePool api has had an open window and nodes to rotate, and no rotation was completed:"
+        f" none begins, or one takes longer than it may. Reason of the last pass: {reason}.",
     )
 
 
@@ -84,10 +84,30 @@ def test_an_open_window_in_which_nothing_is_completed_is_told_with_the_reason(
     tmp_path: Path,
 ) -> None:
     story, *_ = begun(DUE)
-    shown(story, IN_WINDOW, Reason.NO_HEADROOM)
+    shown(story, replace(IN_WINDOW, in_progress=False), Reason.NO_HEADROOM)
     story.minutes(2 * HOUR)
-    fired = stalled("NoHeadroom", "1h 18m 0s")
-    judged(tmp_path, story, {29: [], 106: [], 107: [fired]})
+    fired = stalled("NoHeadroom", "31m 0s")
+    judged(tmp_path, story, {29: [], 59: [], 60: [fired]})
+
+
+def test_failures_that_follow_each_other_have_their_time(tmp_path: Path) -> None:
+    story, *_ = begun(DUE)
+    for _ in range(3):
+        shown(story, replace(IN_WINDOW, in_progress=True), Reason.SURGE_PENDING)
+        story.minutes(14)
+        shown(story, replace(IN_WINDOW, in_progress=False), Reason.RETRYING)
+        story.minutes(2)
+    judged(tmp_path, story, {minute: [] for minute in range(30, 78, 2)})
+
+
+def test_a_window_that_shuts_before_one_rotation_may_be_over_is_long_enough(
+    tmp_path: Path,
+) -> None:
+    bound = timedelta(days=1)
+    story, *_ = begun(replace(DUE, t_rot=bound))
+    shown(story, replace(IN_WINDOW, in_progress=False, t_rot=bound), Reason.NO_HEADROOM)
+    story.minutes(HOUR)
+    judged(tmp_path, story, {59: [], 60: [stalled("NoHeadroom", "31m 0s")]})
 
 
 def test_a_rotation_in_flight_that_gets_nowhere_is_told_too(tmp_path: Path) -> None:
@@ -104,7 +124,7 @@ def test_a_window_in_which_one_rotation_follows_the_other_is_no_alert(
 ) -> None:
     story, first, second = begun(DUE)
     for turn in range(6):
-        shown(story, IN_WINDOW, reason)
+        shown(story, replace(IN_WINDOW, in_progress=reason is not Reason.COOLING_DOWN), reason)
         story.minutes(60)
         (first, second)[turn % 2].count(ended(SUCCESS, f"e{turn}"))
     judged(tmp_path, story, {minute: [] for minute in range(30, 390, 20)})
