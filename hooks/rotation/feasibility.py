@@ -147,16 +147,21 @@ def warnings_of_age(policy: Policy, schedule: Schedule) -> Iterator[Finding]:
 
 
 def short_lead(policy: Policy, schedule: Schedule, claim: Claim) -> Finding | None:
-    """Layer 3: a claim whose own expireAfter doesn't leave it K windows (one, with an explicit A)."""
+    """Layer 3: a claim whose own expireAfter doesn't leave it K windows, or with an explicit A one."""
     lifetime = known(claim.expire_after)
     if lifetime is None or not is_short_of_lead(policy, schedule, claim):
         return None
-    formula = "K*P + t_rot" if policy.age_threshold is None else "A + P + t_rot"
+    formula, needed = "K*P + t_rot", _lead(policy, schedule, claim)
+    prospect = "it is rotated at the first opportunity and may be expired by force"
+    one = _until_one(policy, schedule, claim)
+    if one is not None and lifetime < one:
+        formula, needed = "A + P + t_rot", one
+    elif one is not None:
+        prospect = f"it can't be sure of K = {policy.chances} windows, whatever its ageThreshold"
     return warning(
         Code.SHORT_LEAD,
         f"NodeClaim {claim.name} lives {format_people(lifetime)} (its own expireAfter), but "
-        f"{formula} = {format_people(_needed(policy, schedule, claim))}: it is rotated at the first "
-        "opportunity and may be expired by force; raise expireAfter in the NodePool for its "
+        f"{formula} = {format_people(needed)}: {prospect}; raise expireAfter in the NodePool for its "
         "successors, or add windows",
     )
 
@@ -166,14 +171,20 @@ def is_short_of_lead(policy: Policy, schedule: Schedule, claim: Claim) -> bool:
     lifetime = known(claim.expire_after)
     if lifetime is None or claim.deleting or schedule.period <= ZERO:
         return False
-    needed = _needed(policy, schedule, claim)
-    return lifetime <= needed if policy.age_threshold is None else lifetime < needed
+    one = _until_one(policy, schedule, claim)
+    return lifetime <= _lead(policy, schedule, claim) or (one is not None and lifetime < one)
 
 
-def _needed(policy: Policy, schedule: Schedule, claim: Claim) -> timedelta:
-    bound = t_rot(policy, claim.termination_grace_period)
+def _lead(policy: Policy, schedule: Schedule, claim: Claim) -> timedelta:
+    """What K windows before its deadline take of a claim's life."""
+    return schedule.window_lead + t_rot(policy, claim.termination_grace_period)
+
+
+def _until_one(policy: Policy, schedule: Schedule, claim: Claim) -> timedelta | None:
+    """How long a claim must live to be sure of one window; None: an automatic A sees to it."""
     if policy.age_threshold is None:
-        return schedule.window_lead + bound
+        return None
+    bound = t_rot(policy, claim.termination_grace_period)
     return policy.age_threshold + schedule.period + bound
 
 

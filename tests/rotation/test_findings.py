@@ -709,7 +709,18 @@ def test_a_policy_alone() -> None:
             SEED, claims(expire_after=span(8, hours=1, minutes=18))[0], None, id="a minute more"
         ),
         pytest.param(
-            EXPLICIT, claims(expire_after=span(7, hours=1, minutes=17))[0], None, id="one window"
+            EXPLICIT,
+            claims(expire_after=span(7, hours=1, minutes=17))[0],
+            "NodeClaim c-00 lives 7d1h17m (its own expireAfter), but K*P + t_rot = 8d1h17m: it can't "
+            "be sure of K = 2 windows, whatever its ageThreshold; raise expireAfter in the NodePool "
+            "for its successors, or add windows",
+            id="explicit age: one window where K = 2",
+        ),
+        pytest.param(
+            EXPLICIT,
+            claims(expire_after=span(8, hours=1, minutes=18))[0],
+            None,
+            id="explicit age: a minute more",
         ),
         pytest.param(
             EXPLICIT,
