@@ -316,3 +316,5 @@ class Observation:
     image: str = "registry.k8s.io/pause:3.10"
     opted_out: frozenset[str] = field(default_factory=frozenset)
     """UIDs of claims whose Nodes were seen opted out within the last 60 s."""
+    unlisted_at: datetime | None = None
+    """When this pool was last answered without a placeholder, as far as this process remembers."""

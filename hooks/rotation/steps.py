@@ -150,10 +150,13 @@ def _absent(view: View) -> tuple[Listing, Reason]:
 
 
 def refused_from(view: View) -> datetime:
-    """When a placeholder that still isn't there counts as refused: while frozen it isn't listed."""
-    started, freeze = view.started_at or view.now, view.pool.freeze
-    since = max(started, freeze) if isinstance(freeze, datetime) else started
-    return shifted(since, NOT_CREATED_AFTER)
+    """When a placeholder that still isn't there counts as refused.
+
+    It was listed since the start, unless a freeze lay between, or an answer is remembered that
+    listed none: the freeze was lifted early, or the placeholder had to be made again.
+    """
+    since = [view.started_at or view.now, view.pool.freeze, view.obs.unlisted_at]
+    return shifted(max(at for at in since if isinstance(at, datetime)), NOT_CREATED_AFTER)
 
 
 def _on_bad_host(view: View) -> bool:

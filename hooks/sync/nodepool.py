@@ -17,6 +17,7 @@ from hooks.cluster.herald import Announced, Herald
 from hooks.cluster.reader import LiveReader
 from hooks.cluster.verbs import Api
 from hooks.protocol.hook import parse_sync
+from hooks.recent import Recent
 from hooks.rotation.answer import Conclusion, conclude
 from hooks.rotation.candidates import OPT_OUT_MEMORY
 from hooks.rotation.decision import Decision, stop
@@ -25,7 +26,7 @@ from hooks.rotation.phases import decide
 from hooks.rotation.writes import Announce
 from hooks.settings import Settings
 from hooks.sync.observe import observe
-from hooks.telemetry.log import Journal
+from hooks.telemetry.log import LONGEST_MEMORY, Journal
 from hooks.telemetry.metrics import Metrics
 
 
@@ -63,6 +64,8 @@ class NodePoolSync:
     metrics: Metrics = field(default_factory=Metrics)
     announced: Announced = field(default_factory=Announced)
     opt_outs: OptOuts = field(default_factory=OptOuts)
+    unlisted: Recent[str, datetime] = field(default_factory=lambda: Recent(LONGEST_MEMORY))
+    """When a NodePool, by its UID, was last answered without a placeholder."""
 
     def __call__(self, body: bytes, *, deadline: float, request_id: str = "") -> bytes:
         """Answer one sync request.
@@ -78,9 +81,12 @@ class NodePoolSync:
             namespace=self.settings.namespace,
             image=self.settings.placeholder_image,
             opted_out=self.opt_outs.known(now),
+            unlisted_at=self.unlisted.get(request.pool.uid),
         )
         conclusion = self.carry_out(obs, self.within(deadline), request_id)
         self.opt_outs.remember(conclusion.decision.opted_out, now)
+        if not conclusion.attachments:
+            self.unlisted.note(obs.pool.uid, now)
         return render(conclusion)
 
     def carry_out(self, obs: Observation, api: Api, request_id: str) -> Conclusion:

@@ -22,11 +22,13 @@ def observe(
     namespace: str,
     image: str,
     opted_out: frozenset[str],
+    unlisted_at: datetime | None = None,
 ) -> Observation:
     """Put a request, the clock and the settings together.
 
     ``now`` is aware and read once for each request; ``opted_out`` are UIDs of claims whose Nodes
-    were seen opted out a moment ago. Only Pods in our namespace are placeholders.
+    were seen opted out a moment ago; ``unlisted_at`` is when this pool was last answered without a
+    placeholder. Only Pods in our namespace are placeholders.
     """
     by_name = attrgetter("name")
     return Observation(
@@ -42,4 +44,5 @@ def observe(
         namespace=namespace,
         image=image,
         opted_out=opted_out,
+        unlisted_at=unlisted_at,
     )

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from collections.abc import Callable
 from datetime import datetime, timedelta
 
 import pytest
@@ -12,8 +13,8 @@ from hooks import names
 from hooks.sync.nodepool import NodePoolSync
 from tests.support.folders import load, names_of_folders, run, settings_from
 from tests.support.live import Live
-from tests.support.scene import idle, named, where
-from tests.support.world import NOW, node, nodeclaim
+from tests.support.scene import idle, named, pending, where
+from tests.support.world import NOW, World, node, nodeclaim, placeholder
 
 QUIET = [
     "backing-off",
@@ -122,6 +123,30 @@ def test_a_census_of_several_passes_is_told_once_and_whole() -> None:
             passes += 1
     assert [line["passed_over"] for line in lines] == [{"optedOut": 250}]
     assert passes == 15
+
+
+def _frozen_at_first(world: World) -> World:
+    world.pool["metadata"]["annotations"][names.FREEZE] = "2030-01-01T00:00:00Z"
+    return world
+
+
+def _on_the_candidate(world: World) -> World:
+    world.pods.append(placeholder("old", "Running", "old"))
+    return world
+
+
+@pytest.mark.parametrize("first", [_frozen_at_first, _on_the_candidate])
+def test_a_placeholder_that_was_not_listed_was_not_refused(first: Callable[[World], World]) -> None:
+    """A freeze that is lifted early leaves no trace, nor does a placeholder that was dropped."""
+    now = start = datetime.fromisoformat(NOW)
+    live = Live(pending().live())
+    hook = NodePoolSync(settings_from({}), live.within, lambda: now)
+    told = []
+    for seconds, world in ((0, first(pending())), (2, pending()), (30, pending()), (31, pending())):
+        now = start + timedelta(seconds=seconds)
+        hook(json.dumps(world.request()).encode(), deadline=0.0)
+        told.append([write["reason"] for write in live.writes if "event" in write][1:])
+    assert told == [[], [], [], ["SurgeNotCreated"]]
 
 
 def test_an_opt_out_is_remembered_for_a_minute() -> None:
