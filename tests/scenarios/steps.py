@@ -9,7 +9,15 @@ from __future__ import annotations
 from collections.abc import Callable
 
 from hooks.verdict.history import Change
-from hooks.verdict.questions import ANCHOR, POOL_LABEL, STATE, annotation, is_leaving, label
+from hooks.verdict.questions import (
+    ANCHOR,
+    POOL_LABEL,
+    STATE,
+    SURGE_FOR,
+    annotation,
+    is_leaving,
+    label,
+)
 from tests.scenarios.reports import about, is_report
 from tests.scenarios.stage import Object, Stage
 from tests.scenarios.world import World
@@ -86,6 +94,15 @@ class Steps:
             return ours and fits and change.type != "DELETED" and not is_leaving(change.object)
 
         return self._seen(f"the placeholder is {phase or 'there'}", is_it, after)
+
+    def marked(self, node: str) -> Change:
+        """The change by which a Node is marked as the host of the placeholder."""
+
+        def is_it(change: Change) -> bool:
+            ours = change.kind == "Node" and change.name == node
+            return ours and label(change.object, SURGE_FOR) is not None
+
+        return self._seen(f"{node} is marked", is_it)
 
     def launched(self) -> None:
         """Wait until Karpenter has launched a machine for the placeholder, or has one on its way.

@@ -54,12 +54,16 @@ class Story(Steps):
         self.stage.api.patch("NodeClaim", claim, _annotations({"noderotation.io/due": "true"}))
 
     def hold_with_a_successor(self) -> str:
-        """Begin a rotation and hold it by a freeze; returns the Node of its running placeholder."""
+        """Begin a rotation and hold it by a freeze; returns the Node of its running placeholder.
+
+        Whoever takes it away before it is marked leaves it to chance whether it ever is.
+        """
         self.govern()
         self.ask()
         self.placeholder()
         self.freeze()
         host: str = self.placeholder("Running").object["spec"]["nodeName"]
+        self.marked(host)
         return host
 
     def stays(self, what: str, holds: Callable[[], bool], seconds: float = 5.0) -> None:
