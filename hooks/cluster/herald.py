@@ -1,7 +1,7 @@
 """Creates Events, each once: what was announced is remembered, and a repeat costs no call.
 
-What an API server that isn't available didn't take is tried again when it is due again; one that it
-refuses is not, as it would be refused each time.
+What an API server that isn't available didn't take is tried again after a while; what it refuses is
+not, as it would be refused each time.
 
 Owns the memory, the limits and the shape of an Event of a rotation (that of a graceful drain is
 :mod:`hooks.cluster.drain`'s). What an Event is about and when it is due is decided in
@@ -26,6 +26,8 @@ LONGEST_NOTE: Final = 1000
 """In bytes; the API server refuses more than 1024."""
 LONGEST_MEMORY: Final = 100_000
 """How many names are remembered; the oldest go first."""
+PAUSE: Final = 10
+"""How many passes an Event waits for its next attempt."""
 MOST_AT_ONCE: Final = 20
 """How many Events a pass creates after its writes; the next pass goes on with the others."""
 
@@ -44,20 +46,37 @@ class Announced:
     """The names of the Events that this process created, found there or may not create.
 
     Beside them, of which it has counted the transition: that happens once, also when an Event comes
-    only at the next attempt.
+    only at a later attempt. After a failed one it is passed over ``pause`` times: an Event API that
+    hangs holds up no pass for long.
     """
 
-    def __init__(self) -> None:
+    def __init__(self, pause: int = 0) -> None:
+        self._pause = pause
         self._names: Recent[str, str] = Recent(LONGEST_MEMORY)
+        self._failed: Recent[str, int] = Recent(LONGEST_MEMORY)
         self._counted: Recent[str, str] = Recent(LONGEST_MEMORY)
 
     def knows(self, name: str) -> bool:
         """Whether it was announced; what is asked for stays in mind."""
         return self._names.get(name) is not None
 
+    def is_due(self, name: str) -> bool:
+        """Whether it is to be created now; asking passes over what has failed."""
+        if self.knows(name):
+            return False
+        pause = self._failed.get(name)
+        if not pause:
+            return True
+        self._failed.note(name, pause - 1)
+        return False
+
     def remember(self, name: str) -> bool:
         """Keep the name; False when it was known already."""
         return self._names.note(name, name) is None
+
+    def fail(self, name: str) -> None:
+        """Keep in mind that it couldn't be created just now."""
+        self._failed.note(name, self._pause)
 
     def count(self, name: str) -> bool:
         """Whether it has not been counted until now."""
@@ -89,7 +108,7 @@ class Herald:
 
         Never raises. What there was no time for is due again in the next pass.
         """
-        due = [one for one in announces if not self._announced.knows(one.name)]
+        due = [one for one in announces if self._announced.is_due(one.name)]
         if not due:
             return
         api = self._api.briefly(EVENT_TIME)
@@ -103,7 +122,7 @@ class Herald:
     def _post(self, api: EventApi, body: Json) -> bool:
         """Create it unless it is known; whether the Event API works."""
         name = body["metadata"]["name"]
-        if self._announced.knows(name):
+        if not self._announced.is_due(name):
             return True
         try:
             created: bool | None = api.create_event(body["metadata"]["namespace"], body)
@@ -111,6 +130,7 @@ class Herald:
             raise
         except Unavailable:
             created = None
+            self._announced.fail(name)
         except ClusterError:
             created = None
             self._announced.remember(name)

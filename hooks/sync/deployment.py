@@ -18,7 +18,7 @@ from datetime import UTC, datetime
 from hooks import names
 from hooks.cluster.drain import DrainApi, event_body, send
 from hooks.cluster.errors import Conflict, NotFound, OutOfTime
-from hooks.cluster.herald import Announced, Herald
+from hooks.cluster.herald import PAUSE, Announced, Herald
 from hooks.cluster.reader import reading
 from hooks.drain.model import Deployment, Terms
 from hooks.drain.progress import SOON, Ending, Step, confirm, progress
@@ -44,7 +44,7 @@ class DeploymentSync:
     clock: Callable[[], datetime] = field(default=lambda: datetime.now(UTC))
     counts: Rollouts = field(default_factory=Rollouts)
     log: DrainLog = field(default_factory=DrainLog)
-    announced: Announced = field(default_factory=Announced)
+    announced: Announced = field(default_factory=lambda: Announced(PAUSE))
     begun: Announced = field(default_factory=Announced)
     """The tracking values that this process began a rollout for, should the marker be taken away."""
 

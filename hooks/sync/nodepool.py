@@ -13,7 +13,7 @@ from datetime import UTC, datetime, timedelta
 from threading import Lock
 
 from hooks.cluster.apply import Applier
-from hooks.cluster.herald import Announced, Herald
+from hooks.cluster.herald import PAUSE, Announced, Herald
 from hooks.cluster.reader import LiveReader
 from hooks.cluster.verbs import Api
 from hooks.protocol.hook import parse_sync
@@ -62,7 +62,7 @@ class NodePoolSync:
     clock: Callable[[], datetime] = field(default=lambda: datetime.now(UTC))
     journal: Journal = field(default_factory=Journal)
     metrics: Metrics = field(default_factory=Metrics)
-    announced: Announced = field(default_factory=Announced)
+    announced: Announced = field(default_factory=lambda: Announced(PAUSE))
     opt_outs: OptOuts = field(default_factory=OptOuts)
     unlisted: Recent[str, datetime] = field(default_factory=lambda: Recent(LONGEST_MEMORY))
     """When a NodePool, by its UID, was last answered without a placeholder."""

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import pytest
 
+from tests.scenarios.crowded import Crowded
 from tests.scenarios.embedded_stage import EmbeddedStage
 from tests.scenarios.registry import Scenario, scenarios
 
@@ -12,3 +13,13 @@ from tests.scenarios.registry import Scenario, scenarios
 def test_it_plays_as_told(scenario: Scenario) -> None:
     with EmbeddedStage(scenario.name) as stage:
         scenario.play(stage)
+
+
+@pytest.mark.parametrize(
+    "name", ["a-freeze-in-each-phase", "a-window-closes-in-flight", "one-claim-is-due"]
+)
+def test_it_plays_as_told_also_where_each_race_is_lost(name: str) -> None:
+    (scenario,) = (one for one in scenarios() if one.name == name)
+    with Crowded(name) as stage, stage.losing_each_race():
+        scenario.play(stage)
+        assert stage.brought

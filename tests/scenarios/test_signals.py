@@ -6,9 +6,8 @@ import sys
 from collections.abc import Callable
 
 import pytest
-from typing_extensions import override
 
-from hooks.verdict.questions import STATE, annotation
+from tests.scenarios.crowded import Crowded
 from tests.scenarios.interposer import Rule, Sent
 from tests.scenarios.signals.embedded import EmbeddedListeningStage
 from tests.scenarios.signals.hearing import SYNC
@@ -20,41 +19,9 @@ def test_it_leaves_its_signals_and_repeating_it_leaves_no_others() -> None:
         tell_and_repeat(stage)
 
 
-class Crowded(EmbeddedListeningStage):
-    """With others on it: each time that a rotation deletes its node Karpenter brings one too many."""
-
-    def __init__(self, name: str) -> None:
-        super().__init__(name)
-        self.brought: list[str] = []
-
-    @property
-    @override
-    def crowded(self) -> bool:
-        return True
-
-    def bring_one_too_many(self, sent: Sent) -> None:
-        left = self.api.get("NodeClaim", sent.name)
-        if annotation(left, STATE) != "draining":
-            return
-        metadata = {
-            "name": f"{sent.name}-again",
-            "labels": left["metadata"]["labels"],
-            "ownerReferences": left["metadata"]["ownerReferences"],
-        }
-        self.brought.append(metadata["name"])
-        self.api.apply_objects({**left, "metadata": metadata, "status": {}})
-
-
 def test_a_node_too_many_changes_no_signal() -> None:
-    with Crowded("signals") as stage:
-        deletion = Rule(
-            "DELETE",
-            "/apis/karpenter.sh/v1/nodeclaims/signals-[a-z0-9]+",
-            after=stage.bring_one_too_many,
-            times=sys.maxsize,
-        )
-        with stage.intercept(deletion):
-            tell(stage)
+    with Crowded("signals") as stage, stage.losing_each_race():
+        tell(stage)
         assert len(stage.brought) == 2
 
 

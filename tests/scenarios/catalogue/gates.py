@@ -204,5 +204,6 @@ def _while_ready(story: Story, gate: Gate, claim: str, *, holds: bool) -> None:
 
 
 def _nothing_starts(story: Story) -> None:
-    story.world.await_settled()
+    # On a node too many the next placeholder would be up before the gate can be shut.
+    story.dismiss_superfluous()
     story.stays("nothing starts", story.unanchored)
