@@ -99,9 +99,9 @@ class Herald:
         """Create one Event; a failing Event API is no error. Raises OutOfTime: nothing was sent."""
         self.post(event_body(announce))
 
-    def post(self, body: Json) -> bool:
-        """As :meth:`announce`, for an Event whose body is made already; whether the Event API works."""
-        return self._post(self._api, body)
+    def post(self, body: Json) -> None:
+        """As :meth:`announce`, for an Event whose body is made already."""
+        self._post(self._api, body)
 
     def tell(self, announces: Iterable[Announce]) -> None:
         """Create what tells of a pass that is over; all of it in a second, or later, or not at all.
@@ -120,7 +120,7 @@ class Herald:
             return
 
     def _post(self, api: EventApi, body: Json) -> bool:
-        """Create it unless it is known; whether the Event API works."""
+        """Create it if it is due; whether the Event API works."""
         name = body["metadata"]["name"]
         if not self._announced.is_due(name):
             return True
