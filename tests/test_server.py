@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import json
 import os
-import re
 import signal
 import socket
 import subprocess
@@ -25,9 +24,9 @@ from hooks.rotation.quantity import parse_quantity
 from hooks.server.process import options
 from hooks.settings import read_settings
 from tests.e2e.processes import free_ports
+from tests.peers import LONGEST_TRICKLE, answer_of, trickle
 from tests.server_times import PATIENT, PLACES, SOON, Gate, stretched, wait_until
 
-"""Where the server finds the installed package first, and then these tests."""
 THREADS = 2
 LIMIT = 64 * 1024
 READ_TIME = 5.0
@@ -72,27 +71,6 @@ class Server:
 
     def lines(self) -> list[dict[str, Any]]:
         return [json.loads(line) for line in self.log.read_text().splitlines()]
-
-
-def answer_of(peer: socket.socket) -> tuple[int, Any]:
-    """Read one answer, and nothing of the next one, which may be there already."""
-    head = b""
-    while not head.endswith(b"\r\n\r\n"):
-        head += received(peer, 1)
-    if head.startswith(b"HTTP/1.1 100"):
-        return 100, None
-    length = re.search(rb"(?i)\r\ncontent-length: ([0-9]+)", head)
-    assert length is not None, head
-    body = b""
-    while len(body) < int(length[1]):
-        body += received(peer, int(length[1]) - len(body))
-    return int(head.split()[1]), json.loads(body)
-
-
-def received(peer: socket.socket, size: int) -> bytes:
-    data = peer.recv(size)
-    assert data, "the connection ended before the answer did"
-    return data
 
 
 @contextmanager
@@ -248,38 +226,13 @@ TRICKLES = (
     (HEAD + TOKEN + b"Transfer-Encoding: chunked\r\n\r\n", b"1\r\n \r\n" * 300),
 )
 """What is sent at once, and what byte by byte after it."""
-LONGEST_TRICKLE = 400
-"""Tenths of a second after which a peer ends it, however long the server would take it."""
-
-
-def trickle(
-    server: Server, at_once: bytes, slowly: bytes, begin: threading.Barrier, end: threading.Event
-) -> float:
-    """Send byte by byte until the server, or a test, ends it; give the seconds that it took."""
-    before = time.monotonic()
-    with closing(server.connect()) as peer:
-        peer.sendall(at_once)
-        peer.settimeout(0.1)
-        begin.wait(SOON)
-        for position in range(LONGEST_TRICKLE):
-            if end.is_set():
-                break
-            try:
-                peer.sendall(slowly[position : position + 1])
-                if peer.recv(1) == b"":
-                    break
-            except TimeoutError:
-                continue
-            except ConnectionError:
-                break
-    return time.monotonic() - before
 
 
 def test_peers_that_trickle_cost_nobody_anything(server: Server) -> None:
     many = TRICKLES * (4 * THREADS)
     begin, end = threading.Barrier(len(many) + 1), threading.Event()
     with ThreadPoolExecutor(len(many)) as peers:
-        running = [peers.submit(trickle, server, *kind, begin, end) for kind in many]
+        running = [peers.submit(trickle, server.connect, *kind, begin, end) for kind in many]
         begin.wait(SOON)
         before = time.monotonic()
         assert [server.post().status_code for _ in range(10)] == [200] * 10
@@ -292,7 +245,7 @@ def test_peers_that_trickle_are_cut_off(tmp_path: Path) -> None:
     many = TRICKLES * (4 * THREADS)
     begin, never = threading.Barrier(len(many)), threading.Event()
     with serving(tmp_path) as server, ThreadPoolExecutor(len(many)) as peers:
-        running = [peers.submit(trickle, server, *kind, begin, never) for kind in many]
+        running = [peers.submit(trickle, server.connect, *kind, begin, never) for kind in many]
         took = [peer.result() for peer in running]
     assert min(took) >= READ_TIME - 0.1
     # Where nobody cuts them off, all of them go on for longer than this.

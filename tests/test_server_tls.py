@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import json
 import os
-import re
 import signal
 import socket
 import ssl
@@ -28,10 +27,10 @@ import trustme
 from hooks.server.process import CONNECTIONS, HELD
 from hooks.server.room import FIRST, OTHERS
 from tests.e2e.processes import free_ports
+from tests.peers import LONGEST_TRICKLE, answer_of, received, trickle
 from tests.server_times import PATIENT, PLACES, SOON, Gate, stretched, wait_until
 from tests.tls_files import HOST, Pair, Volume, client, issued
 
-"""Where the server finds the installed package first, and then these tests."""
 THREADS = 2
 LIMIT = 128 * 1024
 HANDSHAKE_TIME = 5.0
@@ -95,25 +94,6 @@ class Server:
 def request(target: str = "/", body: bytes = b"", extra: bytes = b"") -> bytes:
     head = f"POST {target} HTTP/1.1\r\nHost: x\r\nContent-Length: {len(body)}\r\n"
     return head.encode() + extra + b"\r\n" + body
-
-
-def answer_of(peer: socket.socket) -> tuple[int, Any]:
-    """Read one answer, and nothing of the next one, which may be there already."""
-    head = b""
-    while not head.endswith(b"\r\n\r\n"):
-        head += received(peer, 1)
-    length = re.search(rb"(?i)\r\ncontent-length: ([0-9]+)", head)
-    assert length is not None, head
-    body = b""
-    while len(body) < int(length[1]):
-        body += received(peer, int(length[1]) - len(body))
-    return int(head.split()[1]), json.loads(body)
-
-
-def received(peer: socket.socket, size: int = 65536) -> bytes:
-    data = peer.recv(size)
-    assert data, "the connection ended before the answer did"
-    return data
 
 
 @contextmanager
@@ -297,35 +277,6 @@ TRICKLES = (
     (hello(), b"\x14\x03\x03\x00\x01"),
 )
 """What is sent of a handshake at once, and what byte by byte after it."""
-LONGEST_TRICKLE = 400
-"""Tenths of a second after which a peer ends it, however long the server would take it."""
-
-
-def trickle(
-    connect: Callable[[], socket.socket],
-    at_once: bytes,
-    slowly: bytes,
-    begin: threading.Barrier,
-    end: threading.Event,
-) -> float:
-    """Send byte by byte until the server, or a test, ends it; give the seconds that it took."""
-    before = time.monotonic()
-    with closing(connect()) as peer:
-        peer.sendall(at_once)
-        peer.settimeout(0.1)
-        begin.wait(SOON)
-        for position in range(LONGEST_TRICKLE):
-            if end.is_set():
-                break
-            try:
-                peer.sendall(slowly[position : position + 1])
-                if peer.recv(65536) == b"":
-                    break
-            except TimeoutError:
-                continue
-            except ConnectionError:
-                break
-    return time.monotonic() - before
 
 
 def trickling(server: Server) -> list[tuple[Callable[[], socket.socket], bytes, bytes]]:
