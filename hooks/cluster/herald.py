@@ -70,9 +70,9 @@ class Announced:
         self._failed.note(name, pause - 1)
         return False
 
-    def remember(self, name: str) -> bool:
-        """Keep the name; False when it was known already."""
-        return self._names.note(name, name) is None
+    def remember(self, name: str) -> None:
+        """Keep the name."""
+        self._names.note(name, name)
 
     def fail(self, name: str) -> None:
         """Keep in mind that it couldn't be created just now."""
@@ -124,17 +124,15 @@ class Herald:
         name = body["metadata"]["name"]
         if not self._announced.is_due(name):
             return True
+        created: bool | None = None
         try:
-            created: bool | None = api.create_event(body["metadata"]["namespace"], body)
+            created = api.create_event(body["metadata"]["namespace"], body)
+            self._announced.remember(name)
         except OutOfTime:
             raise
         except Unavailable:
-            created = None
             self._announced.fail(name)
         except ClusterError:
-            created = None
-            self._announced.remember(name)
-        else:
             self._announced.remember(name)
         if created is not False and self._announced.count(name):
             self.counted.add(name)

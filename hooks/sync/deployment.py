@@ -18,13 +18,14 @@ from datetime import UTC, datetime
 from hooks import names
 from hooks.cluster.drain import DrainApi, event_body, send
 from hooks.cluster.errors import Conflict, NotFound, OutOfTime
-from hooks.cluster.herald import PAUSE, Announced, Herald
+from hooks.cluster.herald import LONGEST_MEMORY, PAUSE, Announced, Herald
 from hooks.cluster.reader import reading
 from hooks.drain.model import Deployment, Terms
 from hooks.drain.progress import SOON, Ending, Step, confirm, progress
 from hooks.drain.writes import PatchDeployment
 from hooks.protocol.apps import deployment_of
 from hooks.protocol.deployment_calls import parse_deployment_sync
+from hooks.recent import Recent
 from hooks.settings import Settings
 from hooks.sync.nodepool import seconds
 from hooks.telemetry.drainlog import DrainLog
@@ -45,7 +46,7 @@ class DeploymentSync:
     counts: Rollouts = field(default_factory=Rollouts)
     log: DrainLog = field(default_factory=DrainLog)
     announced: Announced = field(default_factory=lambda: Announced(PAUSE))
-    begun: Announced = field(default_factory=Announced)
+    begun: Recent[str, str] = field(default_factory=lambda: Recent(LONGEST_MEMORY))
     """The tracking values that this process began a rollout for, should the marker be taken away."""
 
     def __call__(self, body: bytes, *, deadline: float, request_id: str = "") -> bytes:
@@ -56,7 +57,7 @@ class DeploymentSync:
         deployment = parse_deployment_sync(body)
         settings = self.settings
         terms = Terms(self.clock(), settings.rollout_timeout, settings.enabled_annotation)
-        step = progress(deployment, terms, begun=self.begun.knows(_tracked(deployment)))
+        step = progress(deployment, terms, begun=self.begun.get(_tracked(deployment)) is not None)
         self.log.found(_name(deployment), step.findings, request_id)
         if step.patch is not None or step.ending is not None:
             step = self._act(deployment, terms, self.within(deadline), request_id)
@@ -69,7 +70,7 @@ class DeploymentSync:
         live = None if found is None else reading(deployment_of, f"Deployment {name}", found)
         if found is None or live is None or live.uid != deployment.uid:
             return confirm(None, terms)
-        step = confirm(live, terms, begun=self.begun.knows(_tracked(live)))
+        step = confirm(live, terms, begun=self.begun.get(_tracked(live)) is not None)
         if step.ending is not None:
             self._end(_name(live), step, step.ending, api, request_id)
         if step.patch is None:
@@ -79,7 +80,7 @@ class DeploymentSync:
         except (Conflict, NotFound):
             # Lost: looked at again soon.
             return replace(step, patch=None, announcements=(), look_again=SOON)
-        self.begun.remember(_tracked(live))
+        self.begun.note(_tracked(live), _tracked(live))
         self._tell_start(step, step.patch, api, request_id)
         return step
 
@@ -103,7 +104,7 @@ class DeploymentSync:
         for one in step.announcements:
             herald.post(event_body(one))
         is_silent = not step.announcements
-        if ending.key in herald.counted or (is_silent and self.announced.remember(ending.key)):
+        if ending.key in herald.counted or (is_silent and self.announced.count(ending.key)):
             self.counts.ended(ending.outcome, ending.took)
             self.log.ended(name, step.stage, ending.outcome, ending.took, request_id)
 

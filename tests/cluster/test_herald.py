@@ -187,7 +187,9 @@ def test_an_event_that_landed_although_its_answer_was_lost_counts_once() -> None
 def test_the_memory_is_bounded(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(module, "LONGEST_MEMORY", 2)
     announced = Announced()
-    news = [announced.remember(name) for name in ("a", "b", "a")]
+    news = [announced.count(name) for name in ("a", "b", "a")]
+    for name in ("a", "b", "a"):
+        announced.remember(name)
     assert (news, announced.knows("a")) == ([True, True, False], True)
     announced.remember("c")
     # b was asked for longest ago.

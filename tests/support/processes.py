@@ -28,9 +28,9 @@ class Heard(Announced):
                 self.count(name)
 
     @override
-    def remember(self, name: str) -> bool:
+    def remember(self, name: str) -> None:
         self.remembered.append(name)
-        return super().remember(name)
+        super().remember(name)
 
     @override
     def count(self, name: str) -> bool:
