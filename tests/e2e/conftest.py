@@ -7,6 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Generator, Iterator
 from concurrent.futures import Future, ThreadPoolExecutor
+from contextlib import ExitStack, contextmanager
 from typing import TypeAlias
 
 import pytest
@@ -15,8 +16,11 @@ from tests.e2e.control_plane import ControlPlane
 from tests.e2e.history import Recorder
 from tests.e2e.installation import Installation
 from tests.e2e.listening import listening
+from tests.e2e.playing import OnStage, is_crowded
 from tests.e2e.programs import programs
 from tests.e2e.retelling import Retold, retelling
+from tests.e2e.stage import HookServer, RealStage
+from tests.scenarios.registry import Scenario
 from tests.scenarios.signals.telling import tell_and_repeat
 
 # Scenes assert outside of test modules.
@@ -113,6 +117,31 @@ def signals(
 
     with ThreadPoolExecutor(1) as teller:
         yield teller.submit(tell)
+
+
+@pytest.fixture(scope="module")
+def server(plane: ControlPlane, installation: Installation) -> Iterator[HookServer]:
+    """The hook server of all scenarios that leave it alone."""
+    with HookServer(plane, installation) as running:
+        yield running
+
+
+@pytest.fixture(scope="module")
+def on_stage(
+    plane: ControlPlane, history: Recorder, installation: Installation, server: HookServer
+) -> OnStage:
+    """Make a stage for a scenario; one that wants a hook server of its own gets it."""
+
+    @contextmanager
+    def make(scenario: Scenario, name: str) -> Iterator[RealStage]:
+        with ExitStack() as held:
+            its = server
+            if scenario.own_server:
+                its = HookServer(plane, installation, name, server.ending)
+                held.enter_context(its)
+            yield RealStage(name, plane, history, its, is_crowded(scenario))
+
+    return make
 
 
 @pytest.fixture(scope="session")

@@ -32,10 +32,18 @@ def retelling(names: Iterable[str]) -> Iterator[Retold]:
         yield {name: processes.submit(retell, name) for name in names}
 
 
-def retell(name: str) -> Sequence[Change]:
+def retold_as(name: str, stage_name: str) -> Sequence[Change]:
+    """One of them on a stage of another name."""
+    with ProcessPoolExecutor(
+        1, multiprocessing.get_context("spawn"), initializer=_step_back
+    ) as process:
+        return process.submit(retell, name, stage_name).result()
+
+
+def retell(name: str, stage_name: str = "") -> Sequence[Change]:
     """Play the scenario of this name, and return its history."""
     (scenario,) = (one for one in scenarios() if one.name == name)
-    with EmbeddedStage(name) as stage:
+    with EmbeddedStage(stage_name or name) as stage:
         scenario.play(stage)
         return tuple(stage.changes)
 

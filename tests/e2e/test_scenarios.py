@@ -7,29 +7,25 @@ which waits until its scenario is over.
 
 from __future__ import annotations
 
-import time
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from concurrent.futures import Future
-from contextlib import AbstractContextManager, ExitStack, contextmanager
 from functools import partial
-from typing import TypeAlias
 
 import pytest
 
 from tests.e2e.audit import UNUSED, asked, excesses, granted, idle
 from tests.e2e.conftest import Say
 from tests.e2e.control_plane import ControlPlane
-from tests.e2e.history import Recorder
 from tests.e2e.installation import SERVICE_ACCOUNT, Installation
-from tests.e2e.played import PLAYED, keep
+from tests.e2e.played import PLAYED
+from tests.e2e.playing import OnStage, is_crowded, play
 from tests.e2e.plays import Plays
 from tests.e2e.retelling import Retold
-from tests.e2e.stage import HookServer, RealStage
+from tests.e2e.stage import HookServer
 from tests.scenarios.plot import pools
 from tests.scenarios.registry import Beside, Scenario, scenarios
 from tests.scenarios.superfluous import Toll
 
-OnStage: TypeAlias = Callable[[Scenario], AbstractContextManager[RealStage]]
 AT_ONCE = 10
 """How many scenarios run at the same time: Karpenter's own waits are most of each."""
 CATALOGUE = scenarios()
@@ -40,52 +36,6 @@ SIGNALS = "signals"
 def of(beside: Beside) -> list[Scenario]:
     """The scenarios that may have this beside them."""
     return [one for one in CATALOGUE if one.beside is beside]
-
-
-def is_crowded(scenario: Scenario) -> bool:
-    """Whether others play beside it."""
-    return scenario.beside is not Beside.NOTHING
-
-
-def play(on_stage: OnStage, scenario: Scenario) -> None:
-    """Play one, and clear the stage whatever became of it; its line goes into ``scenarios.log``."""
-    begun, outcome = time.monotonic(), "passed"
-    with on_stage(scenario) as stage:
-        try:
-            scenario.play(stage)
-        except BaseException as error:
-            outcome = f"failed ({error!r})"
-            raise
-        finally:
-            keep(scenario.name, stage.changes, passed=outcome == "passed")
-            stage.clear()
-            with (stage.plane.logs / "scenarios.log").open("a") as log:
-                log.write(f"{scenario.name} {outcome} after {time.monotonic() - begun:.0f} s\n")
-
-
-@pytest.fixture(scope="module")
-def server(plane: ControlPlane, installation: Installation) -> Iterator[HookServer]:
-    """The hook server of all scenarios that leave it alone."""
-    with HookServer(plane, installation) as running:
-        yield running
-
-
-@pytest.fixture(scope="module")
-def on_stage(
-    plane: ControlPlane, history: Recorder, installation: Installation, server: HookServer
-) -> OnStage:
-    """Make a stage for a scenario; one that wants a hook server of its own gets it."""
-
-    @contextmanager
-    def make(scenario: Scenario) -> Iterator[RealStage]:
-        with ExitStack() as held:
-            its = server
-            if scenario.own_server:
-                its = HookServer(plane, installation, scenario.name, server.ending)
-                held.enter_context(its)
-            yield RealStage(scenario.name, plane, history, its, is_crowded(scenario))
-
-    return make
 
 
 class Crowd:

@@ -119,13 +119,14 @@ class Steps:
         self.stage.wait_until("a machine is launched for the placeholder", is_there)
 
     def up(self) -> None:
-        """Wait until the node is Ready that was brought for a placeholder which isn't there any more.
+        """Wait until the node takes Pods that was brought for a placeholder which isn't there any more.
 
         Who begins the next attempt before that leaves it to chance whether its placeholder has to wait.
+        A Node is Ready before the taints of its beginning are off.
         """
         self.stage.wait_until(
             "the successor is up without a placeholder",
-            lambda: len(self.world.ready_nodes()) > self.world.size,
+            lambda: len(self.world.initialized_nodes()) > self.world.size,
         )
 
     def _is_on_its_way(self, claim: Object) -> bool:

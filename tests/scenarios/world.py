@@ -92,6 +92,12 @@ class World:
         nodes = self.api.find("Node", labelSelector=f"{POOL_LABEL}={self.name}")
         return sorted(node["metadata"]["name"] for node in nodes if is_ready(node))
 
+    def initialized_nodes(self) -> list[str]:
+        """The names of the pool's Nodes whose first taints are off, as Karpenter has found."""
+        selector = f"{POOL_LABEL}={self.name},karpenter.sh/initialized=true"
+        nodes = self.api.find("Node", labelSelector=selector)
+        return sorted(node["metadata"]["name"] for node in nodes if is_ready(node))
+
     def claims(self) -> list[str]:
         """The names of the pool's NodeClaims."""
         claims = self.api.find("NodeClaim", labelSelector=f"{POOL_LABEL}={self.name}")

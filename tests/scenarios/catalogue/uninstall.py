@@ -40,8 +40,11 @@ def uninstalled_in_flight(stage: Stage) -> None:
     world.register_after("0s")
     # First the one whose successor is there already: the other one's may have to be of another zone.
     begun = story.rotations()[0].claim
-    for claim in sorted(story.originals, key=lambda one: one != begun):
-        story.ask_for(claim)
+    (other,) = set(story.originals) - {begun}
+    reinstalled = story.latest()
+    story.ask_for(begun)
+    story.anchored(begun, after=reinstalled)
+    story.ask_for(other)
     story.finish()
 
     assert story.complaints(without=A_SWEEP) == []
